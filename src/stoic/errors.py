@@ -1,0 +1,77 @@
+"""Every error that Stoic raises on purpose.
+
+::
+
+    StoicError
+    ├── InvalidParameter      (also a ValueError)   a parameter breaks a stated rule
+    ├── InvalidState          (also a ValueError)   stored JSON cannot be read back
+    ├── InvalidReward         (also a TypeError)    a reward is not a number (and is not shown)
+    ├── PrivacyViolation      (also a RuntimeError) a release would spend a reward twice or too much
+    ├── UnknownTicket         (also a LookupError)  a ticket that this experiment never issued
+    └── MissingExtra          (also an ImportError) a package is missing; names its pip command
+
+No message ever contains a reward.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "InvalidParameter",
+    "InvalidReward",
+    "InvalidState",
+    "MissingExtra",
+    "PrivacyViolation",
+    "StoicError",
+    "UnknownTicket",
+]
+
+
+class StoicError(Exception):
+    """The root of every error below: ``except stoic.errors.StoicError`` catches them all."""
+
+
+class InvalidParameter(StoicError, ValueError):
+    """A parameter breaks a rule.
+
+    >>> raise InvalidParameter("epsilon", -1.0, "must be > 0")
+    Traceback (most recent call last):
+        ...
+    stoic.errors.InvalidParameter: epsilon = -1.0: must be > 0
+    """
+
+    def __init__(self, parameter: str, value: object, rule: str) -> None:
+        super().__init__(f"{parameter} = {value!r}: {rule}")
+        self.parameter = parameter
+        self.value = value
+        self.rule = rule
+
+
+class InvalidState(StoicError, ValueError):
+    """Stored JSON is not what this version of Stoic wrote."""
+
+
+class InvalidReward(StoicError, TypeError):
+    """A reward is not a real number. NaN and infinities are numbers, and have a stated meaning."""
+
+
+class PrivacyViolation(StoicError, RuntimeError):
+    """The ledger refused a release that would charge a reward twice or beyond its budget."""
+
+
+class UnknownTicket(StoicError, LookupError):
+    """The ticket was never issued by this agent or experiment."""
+
+
+class MissingExtra(StoicError, ImportError):
+    """An optional dependency is not installed.
+
+    >>> raise MissingExtra("opendp", extra="secure")
+    Traceback (most recent call last):
+        ...
+    stoic.errors.MissingExtra: opendp is not installed: pip install 'stoic-bandits[secure]'
+    """
+
+    def __init__(self, package: str, *, extra: str) -> None:
+        super().__init__(f"{package} is not installed: pip install 'stoic-bandits[{extra}]'")
+        self.package = package
+        self.extra = extra

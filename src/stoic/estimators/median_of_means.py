@@ -1,0 +1,49 @@
+"""The median of means: average in blocks, take the median of the averages. Not private."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from stoic.core import Contamination, Floats, Moment, integer, settle, value
+
+__all__ = ["MedianOfMeans"]
+
+
+@value
+class MedianOfMeans:
+    """Median over ``blocks`` blocks of their means.
+
+    >>> MedianOfMeans(3).compute(np.array([1.0, 2.0, 1e9]))
+    2.0
+    """
+
+    blocks: int
+
+    def __post_init__(self) -> None:
+        settle(self, blocks=integer("blocks", self.blocks, at_least=1))
+
+    @property
+    def name(self) -> str:
+        """What a release of it is called."""
+        return "median-of-means"
+
+    @staticmethod
+    def tuned(
+        n: int, failure: float, moments: Moment, contamination: Contamination
+    ) -> MedianOfMeans:
+        """``8 log(1/failure)`` blocks, and four for each expected outlier."""
+        wanted = math.ceil(8 * math.log(1 / failure) + 4 * contamination.alpha * n)
+        return MedianOfMeans(max(1, min(n, wanted)))
+
+    def compute(self, values: Floats) -> float:
+        """The median of the block means.
+
+        Blocks must not follow the values, which may come sorted: a fixed shuffle of the sorted
+        values deals them out, so that the answer does not depend on their order either.
+        """
+        shuffle = np.random.Generator(np.random.SFC64(0)).permutation(values.size)
+        blocks = np.array_split(np.sort(values)[shuffle], min(self.blocks, values.size))
+        with np.errstate(over="ignore"):
+            return float(np.median([np.mean(block) for block in blocks]))

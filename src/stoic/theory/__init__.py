@@ -1,0 +1,1 @@
+"""Bounds, rates, radii and thresholds: pure functions of public numbers."""

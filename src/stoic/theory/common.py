@@ -1,0 +1,41 @@
+"""Pieces that several bounds share, in natural units."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from stoic.core import Floats
+
+__all__ = ["bin_mass", "iota", "variance"]
+
+
+def iota(alpha: float) -> float:
+    """``(1 - alpha) / (0.249 - alpha)``, for ``alpha < 0.249`` (proof of Theorem 4, case II).
+
+    >>> round(iota(0.05), 3)
+    4.774
+    """
+    return (1 - alpha) / (0.249 - alpha)
+
+
+def bin_mass(width: float, alpha: float, k: float) -> float:
+    """``C2 = alpha + (1 - alpha) r^(-k)``: at most this much lies ``r`` or more from the mean.
+
+    >>> bin_mass(2.0, alpha=0.0, k=2)
+    0.25
+    """
+    return float(alpha + (1 - alpha) * width ** (-k))
+
+
+def variance(reach: ArrayLike, k: float) -> Floats:
+    """Bound on ``E Y^2`` for ``|Y| <= reach`` with ``E|Y|^k <= 1``.
+
+    1 for ``k >= 2`` (Jensen); for ``k < 2``, ``E Y^2 <= reach^(2-k) E|Y|^k``.
+
+    >>> float(variance(4.0, 1.5)), float(variance(4.0, 3))
+    (2.0, 1.0)
+    """
+    reach = np.asarray(reach, dtype=np.float64)
+    bound: Floats = reach ** max(2 - k, 0.0)
+    return bound

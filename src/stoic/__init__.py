@@ -6,11 +6,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from stoic import environments, errors, estimators, policies, privacy, theory
+    from stoic import environments, errors, estimators, policies, privacy, simulation, theory
     from stoic.agent import Agent, Ticket, Tickets
     from stoic.core import CentralMoment, Contamination, PrivacyBudget, RawMoment
+    from stoic.environments import instances
     from stoic.privacy.secure import SecureNoise
     from stoic.privacy.simulated import SimulatedNoise
+    from stoic.simulation import simulate
 
 __all__ = [
     "Agent",
@@ -25,8 +27,11 @@ __all__ = [
     "environments",
     "errors",
     "estimators",
+    "instances",
     "policies",
     "privacy",
+    "simulate",
+    "simulation",
     "theory",
 ]
 
@@ -40,6 +45,8 @@ _HOME = {
     "SimulatedNoise": "privacy.simulated",
     "Ticket": "agent",
     "Tickets": "agent",
+    "instances": "environments",
+    "simulate": "simulation",
 }
 
 

@@ -133,7 +133,10 @@ def _from_plain(item: Any) -> Any:
         if fields.keys() != expected:
             wrong = sorted(fields.keys() ^ expected)
             raise InvalidState(f"kind = {cls.__name__!r}: missing or unknown fields {wrong}")
-        return cls(**fields)
+        try:
+            return cls(**fields)
+        except Exception as error:  # whatever a constructor says to fields of the wrong types
+            raise InvalidState(f"kind = {cls.__name__!r}: {error}") from error
     return _finite(item)
 
 
@@ -153,16 +156,17 @@ def dumps(item: object) -> str:
 
 
 def loads(text: str) -> Any:
-    """The value that :func:`dumps` wrote.
+    """The value that :func:`dumps` wrote; anything else is :class:`~stoic.errors.InvalidState`.
 
     >>> loads('{"kind": "PrivacyBudget", "epsilon": 0.5}')
     PrivacyBudget(epsilon=0.5)
     """
     try:
-        plain = json.loads(text)
-    except ValueError as error:  # also digits beyond what int() takes
+        return _from_plain(json.loads(text))
+    except InvalidState:
+        raise
+    except (TypeError, ValueError, RecursionError) as error:  # also digits beyond what int() takes
         raise InvalidState(f"not JSON: {error}") from error
-    return _from_plain(plain)
 
 
 # --- Checks -------------------------------------------------------------------------------------

@@ -64,9 +64,9 @@ def play(
 ) -> Trace:
     """Run the policy to its horizon on arms that have ``sample(n, rng=)``.
 
-    ``means`` are the clean means, ``arm.mean`` unless given. Arms that also have ``counts(n, rng=)``
-    are sampled as counts, which is the same law and makes batches of any size cheap. Rewards
-    that nothing is asked of are not drawn.
+    ``means`` are the clean means, ``arm.mean`` unless given. Arms that also have
+    ``counts(n, rng=)`` are sampled as counts, which is the same law and makes batches of any size
+    cheap. Rewards that nothing is asked of are not drawn.
     """
     public, rewards = rng.spawn(2)
     clean = np.array([arm.mean for arm in arms] if means is None else means, dtype=np.float64)

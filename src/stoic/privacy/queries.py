@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stoic.core import Floats, PrivacyBudget, Query, Release, integer, real, settle, value
-from stoic.errors import InvalidParameter
+from stoic.errors import InvalidParameter, InvalidReward
 from stoic.privacy.noise import Noise
 
 __all__ = [
@@ -48,11 +48,13 @@ __all__ = [
     "WindowCounts",
     "answer",
     "fold_sizes",
+    "tame",
 ]
 
 GRID = 2**30
 _CHUNK = 65_536  # in cache, and far below the 2**23 values whose fixed-point sum is exact in float
 _FAR = 1e200  # of centres and widths: their sums and products with counts stay finite
+_MOST = 2**53  # bins or windows: as floats their numbers are still exact
 _GARBAGE = 1e100  # the largest reward that a statistic sees
 
 Block = Floats | tuple[Floats, NDArray[np.int64]]
@@ -266,6 +268,7 @@ class Histogram(_OneFold):
             bins=integer("bins", self.bins, at_least=1),
             epsilon=PrivacyBudget(self.epsilon).epsilon,
         )
+        _check_last("bins", self.bins, self.lo, self.width)
 
     def empty(self) -> NDArray[np.int64]:
         """A zero for every bin."""
@@ -319,6 +322,7 @@ class WindowCounts(_OneFold):
             half_width=real("half_width", self.half_width, at_least=0, at_most=_FAR),
             epsilon=PrivacyBudget(self.epsilon).epsilon,
         )
+        _check_last("windows", self.windows, self.lo, self.step)
 
     def empty(self) -> NDArray[np.int64]:
         """Zeros: differences of the counts of neighbouring windows."""
@@ -347,10 +351,27 @@ class WindowCounts(_OneFold):
         return Release("window-counts", self.lo + index * self.step, n=n, epsilon=self.epsilon)
 
 
+def _check_last(name: str, number: int, lo: float, step: float) -> None:
+    # Any of them may be released, and a later mean must take it as its centre without raising.
+    if number > _MOST or lo + (number - 1) * step > _FAR:
+        raise InvalidParameter(name, number, f"must be at most 2**53 and end within {_FAR:g}")
+
+
 def _numbers(block: Block) -> tuple[Floats, NDArray[np.int64] | None]:
-    if isinstance(block, tuple):
-        return np.asarray(block[0], dtype=np.float64), np.asarray(block[1], dtype=np.int64)
-    return np.asarray(block, dtype=np.float64), None
+    """A block's values as a flat float64 array, and its counts; in silence, whatever they are."""
+    values, counts = block if isinstance(block, tuple) else (block, None)
+    rewards = np.asarray(values)
+    if rewards.dtype.kind not in "iuf":  # NumPy's own error would show the reward
+        raise InvalidReward(f"a block holds real numbers, not {rewards.dtype.name}")
+    with np.errstate(all="ignore"):  # signalling NaN, long doubles beyond float64
+        rewards = rewards.astype(np.float64, copy=False).ravel()
+    if counts is None:
+        return rewards, None
+    times = np.asarray(counts)
+    if times.dtype.kind not in "iu" or times.shape != rewards.shape or (times < 0).any():
+        rule = "must be integers >= 0, one for each value"
+        raise InvalidParameter("counts", f"{times.dtype.name} of shape {times.shape}", rule)
+    return rewards, times.astype(np.int64, copy=False)
 
 
 def _tally(index: Floats, counts: NDArray[np.int64] | None, size: int) -> NDArray[np.int64]:
@@ -410,6 +431,15 @@ class Statistic(Protocol):
         ...
 
 
+def tame(rewards: Floats) -> Floats:
+    """What a statistic sees of any rewards: NaN as 0, and nothing beyond 1e100.
+
+    >>> tame(np.array([1.0, np.nan, -np.inf]))
+    array([ 1.e+000,  0.e+000, -1.e+100])
+    """
+    return np.clip(np.where(np.isnan(rewards), 0.0, rewards), -_GARBAGE, _GARBAGE)
+
+
 @value
 class Unprotected(_OneFold):
     """Releases a statistic of the rewards as it is: no bound, no noise, no privacy.
@@ -450,8 +480,7 @@ class Unprotected(_OneFold):
 
     def release(self, total: tuple[Floats, ...], n: int, *, noise: Noise) -> Release:
         """The statistic of the ``n`` rewards, sorted: any order of arrival gives the same bits."""
-        missing = np.zeros(n - sum(part.size for part in total))
+        missing = np.zeros(max(0, n - sum(part.size for part in total)))
         rewards = np.concatenate([*total, missing])
-        tame = np.clip(np.where(np.isnan(rewards), 0.0, rewards), -_GARBAGE, _GARBAGE)
-        name, result = self.statistic.name, self.statistic.compute(np.sort(tame))
+        name, result = self.statistic.name, self.statistic.compute(np.sort(tame(rewards)))
         return Release(name, result, n=n, epsilon=None)

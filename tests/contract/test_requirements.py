@@ -26,8 +26,10 @@ def declared() -> list[Requirement]:
         PYPROJECT["build-system"]["requires"],
         project["dependencies"],
         *project["optional-dependencies"].values(),
+        *PYPROJECT["dependency-groups"].values(),
     )
-    return [found for found in map(Requirement, lines) if found.name != project["name"]]
+    named = (line for line in lines if isinstance(line, str))  # not a group within a group
+    return [found for found in map(Requirement, named) if found.name != project["name"]]
 
 
 @pytest.mark.parametrize("requirement", declared(), ids=str)

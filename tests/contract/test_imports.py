@@ -22,7 +22,7 @@ NO_SIMULATED = "Only simulations choose simulated noise"
 
 PLANTS = [
     (ONE_WAY, "errors.py", "import stoic.core"),
-    (ONE_WAY, "core.py", "from stoic.privacy.ledger import Ledger"),
+    (ONE_WAY, "core/__init__.py", "from stoic.privacy.ledger import Ledger"),
     (ONE_WAY, "privacy/noise.py", "from stoic import theory"),
     (ONE_WAY, "theory/__init__.py", "import stoic.estimators"),
     (ONE_WAY, "estimators/__init__.py", "import stoic.policies"),

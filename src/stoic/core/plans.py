@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +66,8 @@ class Plan:
 
     Slots are dealt round robin in the order of ``arms``, so ``pulls`` may differ by at most one,
     the larger first. A ``shuffle`` seed (public) deals any ``pulls`` in random order instead; such
-    a plan asks nothing. An arm that is asked something has a slot in every fold.
+    a plan asks nothing, and has at most ``MOST_SHUFFLED`` slots because its order is kept in
+    memory. An arm that is asked something has a slot in every fold.
 
     >>> Plan(arms=(2, 0), pulls=(3, 2)).deal(0, 5)
     array([0, 1, 0, 1, 0])
@@ -76,6 +77,8 @@ class Plan:
     pulls: tuple[int, ...]
     queries: tuple[Query, ...] = ()
     shuffle: int | None = None
+
+    MOST_SHUFFLED: ClassVar[int] = 65_536
 
     def __post_init__(self) -> None:
         arms, pulls = _integers("arms", self.arms), _integers("pulls", self.pulls)
@@ -87,6 +90,9 @@ class Plan:
             self._check_queries()
         if self.shuffle is not None:
             settle(self, shuffle=integer("shuffle", self.shuffle, at_least=0))
+            if self.size > self.MOST_SHUFFLED:
+                rule = f"must be at most {self.MOST_SHUFFLED} in all when shuffled"
+                raise InvalidParameter("pulls", pulls, rule)
         elif pulls and (
             pulls[0] - pulls[-1] > 1 or any(a < b for a, b in itertools.pairwise(pulls))
         ):

@@ -88,7 +88,7 @@ class Elimination(Run):
     def name(self) -> str:
         """PRAE-R, PRAE-C or ``elimination`` with another estimator."""
         known = {"prm-r": "prae-r", "prm-c": "prae-c"}
-        return known.get(self.estimator.name, f"elimination-{self.estimator.name}")
+        return known.get(self.estimator.name, "elimination")
 
     @property
     def privacy(self) -> Privacy:
@@ -181,7 +181,7 @@ class Elimination(Run):
             return Plan((), ())
         n = self.estimator.sample_size(size)
         if n < self.threshold(state):
-            return self._first_phase(state, min(size, left), rng)
+            return self._first_phase(state, left, rng)
         if len(state.active) == 1 or size * len(state.active) > left:
             return round_robin(state.active, left, rng=rng)
         query = self.estimator.query(n, self._failure(state))
@@ -189,15 +189,18 @@ class Elimination(Run):
 
     def tell(self, state: EliminationState, plan: Plan, answers: Answers) -> EliminationState:
         """Take in the estimates; past the threshold, drop every arm ``2 beta`` behind the best."""
+        n = self.estimator.sample_size(2**state.batch)
+        decisive = n >= self.threshold(state)
+        spent = state.spent + plan.size
+        over = decisive or spent >= _first_rounds(state.batch)
         found = {arm: releases[-1].value for arm, releases in answers.items()}
         after = dataclasses.replace(
             state,
-            batch=state.batch + 1,
-            spent=state.spent + plan.size,
+            batch=state.batch + over,
+            spent=spent,
             estimates=tuple(found.get(arm, old) for arm, old in enumerate(state.estimates)),
         )
-        n = self.estimator.sample_size(2**state.batch)
-        if not answers or n < self.threshold(state):
+        if not (answers and decisive):
             return after
         radius = self.estimator.radius(n, self._failure(state))
         active = survivors(state.active, found, sign=self.sign, width=2 * radius)
@@ -218,13 +221,17 @@ class Elimination(Run):
         """``delta_tau``: what one estimate of the coming batch may fail with."""
         return self.estimator.share(self.delta, len(state.active), state.batch)
 
-    def _first_phase(self, state: EliminationState, size: int, rng: np.random.Generator) -> Plan:
-        """One batch before anything can be decided (paper, Remark 3)."""
+    def _first_phase(self, state: EliminationState, left: int, rng: np.random.Generator) -> Plan:
+        """One batch before anything can be decided (paper, Remark 3), or a piece of it."""
         if self.first_phase == "round":
+            # The order is random and kept in memory, so a long batch comes in pieces.
+            rest = _first_rounds(state.batch) - state.spent
+            size = min(rest, left, Plan.MOST_SHUFFLED)
             pulls = rng.multinomial(size, np.full(self.arms, 1 / self.arms)).tolist()
             return Plan(tuple(range(self.arms)), tuple(pulls), shuffle=int(rng.integers(2**63)))
+        size = 2**state.batch
         if self.first_phase == "batch":
-            return Plan((int(rng.integers(self.arms)),), (size,))
+            return Plan((int(rng.integers(self.arms)),), (min(size, left),))
         unknown = [arm for arm, found in enumerate(state.estimates) if found is None]
         if unknown:
             arm = int(rng.choice(unknown))
@@ -232,7 +239,12 @@ class Elimination(Run):
             arm = int(rng.integers(self.arms))
         else:
             arm = leader(range(self.arms), state.estimates, self.sign)
+        if size > left:
+            return Plan((arm,), (left,))
         n = self.estimator.sample_size(size)
-        if n == 0:
-            return Plan((arm,), (size,))
         return Plan((arm,), (size,), (self.estimator.query(n, self._failure(state)),))
+
+
+def _first_rounds(batch: int) -> int:
+    """Rounds spent once batch ``tau`` of the first phase is over: ``2 + 4 + ... + 2^tau``."""
+    return (2 << batch) - 2

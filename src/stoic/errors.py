@@ -5,6 +5,8 @@
     StoicError
     ├── InvalidParameter      (also a ValueError)   a parameter breaks a stated rule
     ├── InvalidState          (also a ValueError)   stored JSON cannot be read back
+    ├── InvalidStudy          (also a ValueError)   a study breaks a rule; names file, line and key
+    ├── UnusableResults       (also a RuntimeError) results cannot be read, written or continued
     ├── InvalidReward         (also a TypeError)    a reward is not a number (and is not shown)
     ├── PrivacyViolation      (also a RuntimeError) a release would spend a reward twice or too much
     ├── UnknownTicket         (also a LookupError)  a ticket that this experiment never issued
@@ -19,10 +21,12 @@ __all__ = [
     "InvalidParameter",
     "InvalidReward",
     "InvalidState",
+    "InvalidStudy",
     "MissingExtra",
     "PrivacyViolation",
     "StoicError",
     "UnknownTicket",
+    "UnusableResults",
 ]
 
 
@@ -48,6 +52,14 @@ class InvalidParameter(StoicError, ValueError):
 
 class InvalidState(StoicError, ValueError):
     """Stored JSON is not what this version of Stoic wrote."""
+
+
+class InvalidStudy(StoicError, ValueError):
+    """A study breaks a rule. The message begins with its file and line, and names the key."""
+
+
+class UnusableResults(StoicError, RuntimeError):
+    """The results of a study are not there, belong to another study, or cannot be written."""
 
 
 class InvalidReward(StoicError, TypeError):

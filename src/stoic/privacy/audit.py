@@ -12,19 +12,21 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Real
+from typing import Any
 
 import numpy as np
-from scipy import stats
+from numpy.typing import NDArray
+from scipy import special
 
-from stoic.core import integer, real
+from stoic.core import Floats, integer, real
+from stoic.errors import InvalidParameter
 
-__all__ = ["Audit", "audit", "epsilon_lower_bound"]
+__all__ = ["Audit", "audit", "audit_outcomes", "epsilon_lower_bound"]
 
 Outcome = Hashable
-Event = Callable[[Outcome], bool]
 
 _MOST_CATEGORIES = 64  # more distinct numbers than this are judged by thresholds
 _THRESHOLDS = 60
@@ -52,13 +54,11 @@ def epsilon_lower_bound(hits: int, other_hits: int, runs: int, *, confidence: fl
     0.9
     """
     miss = (1 - confidence) / 2
-    p = 0.0 if hits == 0 else float(stats.beta.ppf(miss, hits, runs - hits + 1))
-    q = (
-        1.0
-        if other_hits == runs
-        else float(stats.beta.isf(miss, other_hits + 1, runs - other_hits))
-    )
-    return max(0.0, math.log(p / q)) if p > 0 else 0.0
+    if hits == 0 or other_hits == runs:
+        return 0.0
+    p = special.betaincinv(hits, runs - hits + 1, miss)
+    q = special.betainccinv(other_hits + 1, runs - other_hits, miss)
+    return max(0.0, math.log(p / q))
 
 
 def audit(
@@ -80,68 +80,101 @@ def audit(
     True
     """
     runs = integer("runs", runs, at_least=100)
+    outcomes, others = ([run() for _ in range(runs)] for run in (one, other))
+    return audit_outcomes(outcomes, others, confidence=confidence)
+
+
+def audit_outcomes(
+    one: Sequence[Outcome] | NDArray[Any],
+    other: Sequence[Outcome] | NDArray[Any],
+    *,
+    confidence: float = 0.999,
+) -> Audit:
+    """The same from outcomes that are already there: as many independent runs of each input.
+
+    >>> rng = np.random.Generator(np.random.SFC64(1))
+    >>> one, other = rng.laplace(0, 1, 20_000), rng.laplace(2, 1, 20_000)  # epsilon is 2
+    >>> audit_outcomes(one, other).epsilon > 1.5
+    True
+    """
     confidence = real("confidence", confidence, above=0.5, below=1)
+    runs = len(one)
+    if len(other) != runs or runs < 100:
+        rule = "must be the same for both inputs, at least 100"
+        raise InvalidParameter("runs", (runs, len(other)), rule)
     explored = runs // 10
     judged = runs - explored
-    name, event, flipped = _choose(
-        [one() for _ in range(explored)], [other() for _ in range(explored)], confidence
-    )
-    hits = _count(event, (one() for _ in range(judged)))
-    other_hits = _count(event, (other() for _ in range(judged)))
-    pair = (other_hits, hits) if flipped else (hits, other_hits)
-    return Audit(
-        epsilon_lower_bound(*pair, judged, confidence=confidence),
-        name,
-        (hits / judged, other_hits / judged),
-        judged,
-        confidence,
-    )
+    scores, other_scores, events = _scored(_listed(one), _listed(other), explored)
 
-
-def _count(event: Event, outcomes: Iterable[Outcome]) -> int:
-    return sum(map(event, outcomes))
-
-
-def _choose(
-    one: Sequence[Outcome], other: Sequence[Outcome], confidence: float
-) -> tuple[str, Event, bool]:
-    """The event and direction with the largest lower bound on the exploring runs."""
-
-    def rank(candidate: tuple[str, Event, bool]) -> tuple[float, float]:
-        _, event, flipped = candidate
-        hits, other_hits = _count(event, one), _count(event, other)
-        pair = (other_hits, hits) if flipped else (hits, other_hits)
+    def rank(event: _Event) -> tuple[float, float]:
+        hits, other_hits = event.pair(scores[:explored], other_scores[:explored])
         # Add-one smoothing ranks the events where every honest bound is still 0.
-        smooth = math.log((pair[0] + 1) / (pair[1] + 1))
-        return epsilon_lower_bound(*pair, len(one), confidence=confidence), smooth
+        smooth = math.log((hits + 1) / (other_hits + 1))
+        return epsilon_lower_bound(hits, other_hits, explored, confidence=confidence), smooth
 
-    events = _candidates(one, other)
-    return max(((*named, flipped) for named in events for flipped in (False, True)), key=rank)
+    event = max(events, key=rank)
+    hits, other_hits = event.pair(scores[explored:], other_scores[explored:])
+    bound = epsilon_lower_bound(hits, other_hits, judged, confidence=confidence)
+    if event.flipped:
+        hits, other_hits = other_hits, hits
+    return Audit(bound, event.name, (hits / judged, other_hits / judged), judged, confidence)
 
 
-def _candidates(one: Sequence[Outcome], other: Sequence[Outcome]) -> Iterable[tuple[str, Event]]:
-    counts, other_counts = Counter(one), Counter(other)
-    seen = sorted(
-        counts.keys() | other_counts.keys(),
+@dataclass(frozen=True, slots=True)
+class _Event:
+    """Outcomes whose score is at least (or below) a threshold, and which input they speak for."""
+
+    name: str
+    threshold: float
+    above: bool
+    flipped: bool
+
+    def pair(self, scores: Floats, other_scores: Floats) -> tuple[int, int]:
+        """Hits on the input that makes the event likelier, and on the other one."""
+        hits, other_hits = self._hits(scores), self._hits(other_scores)
+        return (other_hits, hits) if self.flipped else (hits, other_hits)
+
+    def _hits(self, scores: Floats) -> int:
+        inside = scores >= self.threshold if self.above else scores < self.threshold
+        return int(np.count_nonzero(inside))
+
+
+def _listed(outcomes: Sequence[Outcome] | NDArray[Any]) -> list[Outcome]:
+    return outcomes.tolist() if isinstance(outcomes, np.ndarray) else list(outcomes)
+
+
+def _scored(
+    one: list[Outcome], other: list[Outcome], explored: int
+) -> tuple[Floats, Floats, list[_Event]]:
+    """Every outcome as a number, and the events to choose from; only exploring runs decide."""
+    counts, other_counts = Counter(one[:explored]), Counter(other[:explored])
+    seen = counts.keys() | other_counts.keys()
+    if len(seen) > _MOST_CATEGORIES and all(isinstance(outcome, Real) for outcome in seen):
+        scores, other_scores = np.array(one, np.float64), np.array(other, np.float64)
+        pooled = np.concatenate([scores[:explored], other_scores[:explored]])
+        return scores, other_scores, list(_by_threshold(pooled))
+    # By Neyman and Pearson the best events are the most one-sided outcomes, taken together.
+    ranked = sorted(
+        seen,
         key=lambda outcome: ((counts[outcome] + 1) / (other_counts[outcome] + 1), repr(outcome)),
     )
-    numeric = all(isinstance(outcome, Real) for outcome in seen)
-    if numeric and len(seen) > _MOST_CATEGORIES:
-        pooled = np.array([*one, *other], dtype=np.float64)
-        for threshold in np.unique(np.quantile(pooled, np.linspace(0, 1, _THRESHOLDS + 1))):
-            yield f"outcome >= {threshold:.6g}", _at_least(float(threshold))
-            yield f"outcome < {threshold:.6g}", _less(float(threshold))
-        return
-    # By Neyman and Pearson the best events are the most one-sided outcomes, taken together.
-    for ranked, side in ((seen[::-1], "one"), (seen, "other")):
-        for size in sorted({*range(1, min(len(ranked), _THRESHOLDS) + 1), len(ranked)}):
-            members = frozenset(ranked[:size])
-            yield f"the {size} outcomes most typical of the {side} input", members.__contains__
+    places = {outcome: place for place, outcome in enumerate(ranked)}
+    scores, other_scores = (
+        np.array([places.get(outcome, math.nan) for outcome in outcomes], np.float64)
+        for outcomes in (one, other)
+    )
+    return scores, other_scores, list(_by_rank(len(ranked)))
 
 
-def _at_least(threshold: float) -> Event:
-    return lambda outcome: outcome >= threshold  # type: ignore[operator]
+def _by_threshold(pooled: Floats) -> Iterator[_Event]:
+    for threshold in np.unique(np.quantile(pooled, np.linspace(0, 1, _THRESHOLDS + 1))).tolist():
+        for flipped in (False, True):
+            yield _Event(f"outcome >= {threshold:.6g}", threshold, True, flipped)
+            yield _Event(f"outcome < {threshold:.6g}", threshold, False, flipped)
 
 
-def _less(threshold: float) -> Event:
-    return lambda outcome: outcome < threshold  # type: ignore[operator]
+def _by_rank(outcomes: int) -> Iterator[_Event]:
+    for size in sorted({*range(1, min(outcomes, _THRESHOLDS) + 1), outcomes}):
+        name = f"the {size} outcomes most typical of the "
+        yield _Event(f"{name}one input", outcomes - size, above=True, flipped=False)
+        yield _Event(f"{name}other input", size, above=False, flipped=True)

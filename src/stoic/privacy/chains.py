@@ -9,7 +9,7 @@ from stoic.core import Query, Release, settle, value
 from stoic.errors import InvalidParameter
 from stoic.privacy.locating import Histogram
 from stoic.privacy.means import TruncatedMean
-from stoic.privacy.mechanism import Block, Mechanism
+from stoic.privacy.mechanism import MOST, Block, Mechanism
 from stoic.privacy.noise import Noise
 
 __all__ = ["RecentredMean", "answer", "fold_sizes"]
@@ -29,7 +29,8 @@ def answer(
 ) -> tuple[Release, ...]:
     """Run the chain: each fold's blocks through its mechanism, one release per fold.
 
-    ``sizes`` are the public numbers of slots, also where fewer rewards came.
+    ``sizes`` are the public numbers of slots: as many as the rewards, or more where some are
+    missing.
 
     >>> import numpy as np
     >>> from stoic.privacy.simulated import SimulatedNoise
@@ -39,11 +40,11 @@ def answer(
     >>> abs(release.value - 3.0) < 0.2
     True
     """
-    if not len(folds) == len(sizes) == query.folds or min(sizes) < 1:
-        rule = f"must be {query.folds} folds of at least one slot each"
+    if not len(folds) == len(sizes) == query.folds or not all(0 < n <= MOST for n in sizes):
+        rule = f"must be {query.folds} folds of 1 to 2**62 slots each"
         raise InvalidParameter("sizes", tuple(sizes), rule)
     releases: tuple[Release, ...] = ()
-    for fold, (blocks, n) in enumerate(zip(folds, sizes, strict=True)):
+    for fold, (blocks, n) in enumerate(zip(folds, map(int, sizes), strict=True)):
         mechanism = query.mechanism(fold, releases)
         total = mechanism.empty()
         for block in blocks:

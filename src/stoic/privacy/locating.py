@@ -52,7 +52,7 @@ class Histogram(OneFold):
         values, counts = numbers(block)
         with np.errstate(all="ignore"):
             position = np.floor((values - self.lo) / self.width)
-        index = np.clip(position, 0, self.bins - 1)
+            index = np.clip(position, 0, self.bins - 1)
         return total + _tally(index, counts, self.bins)
 
     def merge(self, one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -107,8 +107,8 @@ class WindowCounts(OneFold):
         with np.errstate(all="ignore"):
             first = np.ceil((values - self.half_width - self.lo) / self.step)
             last = np.floor((values + self.half_width - self.lo) / self.step)
-        first, last = np.maximum(first, 0), np.minimum(last, self.windows - 1)
-        seen = np.isfinite(values) & (first <= last)
+            first, last = np.maximum(first, 0), np.minimum(last, self.windows - 1)
+            seen = np.isfinite(values) & (first <= last)
         weights = None if counts is None else counts[seen]
         starts = _tally(first[seen], weights, self.windows + 1)
         return total + starts - _tally(last[seen] + 1, weights, self.windows + 1)

@@ -11,9 +11,10 @@ from stoic.core import Floats, Release
 from stoic.errors import InvalidParameter, InvalidReward
 from stoic.privacy.noise import Noise
 
-__all__ = ["FAR", "Block", "Mechanism", "OneFold", "numbers"]
+__all__ = ["FAR", "MOST", "Block", "Mechanism", "OneFold", "numbers"]
 
 FAR = 1e200  # of centres and widths: their sums and products with counts stay finite
+MOST = 2**62  # rewards in one release: their counts and the noise on them fit into 64 bits
 
 Block = Floats | tuple[Floats, NDArray[np.int64]]
 """Rewards as an array, or as (values, counts) for huge samples from laws with few values."""
@@ -72,7 +73,8 @@ def numbers(block: Block) -> tuple[Floats, NDArray[np.int64] | None]:
     if counts is None:
         return rewards, None
     times = np.asarray(counts)
-    if times.dtype.kind not in "iu" or times.shape != rewards.shape or (times < 0).any():
-        rule = "must be integers >= 0, one for each value"
+    fit = times.dtype.kind in "iu" and times.shape == rewards.shape
+    if not fit or ((times < 0) | (times > MOST)).any():
+        rule = "must be integers from 0 to 2**62, one for each value"
         raise InvalidParameter("counts", f"{times.dtype.name} of shape {times.shape}", rule)
     return rewards, times.astype(np.int64, copy=False)

@@ -29,12 +29,13 @@ class Statistic(Protocol):
 
 
 def tame(rewards: Floats) -> Floats:
-    """What a statistic sees of any rewards: NaN as 0, and nothing beyond 1e100.
+    """What a statistic sees of any rewards: NaN as 0, -0 as 0, and nothing beyond 1e100.
 
     >>> tame(np.array([1.0, np.nan, -np.inf]))
     array([ 1.e+000,  0.e+000, -1.e+100])
     """
-    return np.clip(np.where(np.isnan(rewards), 0.0, rewards), -_GARBAGE, _GARBAGE)
+    # Sorting leaves 0 and -0 in any order; adding 0 makes them the same bits.
+    return np.clip(np.where(np.isnan(rewards), 0.0, rewards), -_GARBAGE, _GARBAGE) + 0.0
 
 
 @value

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.optimize import brentq
 
 from stoic.core import Contamination, Floats, Moment, real, settle, value
+from stoic.estimators.crossing import crossing
 
 __all__ = ["CatoniMean"]
+
+_FAR = 1e100  # the logarithm is as good as constant beyond, and squares stay finite
 
 
 @value
@@ -32,17 +34,17 @@ class CatoniMean:
 
     @staticmethod
     def tuned(n: int, failure: float, moments: Moment, contamination: Contamination) -> CatoniMean:
-        """``s = sqrt(2 log(2/failure) / n)`` over the natural scale."""
-        return CatoniMean(math.sqrt(2 * math.log(2 / failure) / n) / moments.scale)
+        """``s = (2 log(2/failure) / n)^(1/min(k,2))`` over the natural scale."""
+        share = 2 * math.log(2 / failure) / n
+        return CatoniMean(math.pow(share, 1 / min(moments.k, 2.0)) / moments.scale)
 
     def compute(self, values: Floats) -> float:
-        """The root, which lies between the smallest and the largest value."""
-        low, high = float(np.min(values)), float(np.max(values))
-        return low if low == high else float(brentq(self._influence, low, high, (values,)))
+        """The root, searched from the median."""
+        return crossing(
+            lambda root: self._influence(values, root), float(np.median(values)), 1 / self.shrinkage
+        )
 
-    def _influence(self, root: float, values: Floats) -> float:
-        # Beyond 1e100 the logarithm is as good as constant; the cap keeps the square finite.
-        with np.errstate(over="ignore"):
-            reach = np.clip(self.shrinkage * (values - root), -1e100, 1e100)
+    def _influence(self, values: Floats, root: float) -> float:
+        reach = np.clip(self.shrinkage * (values - root), -_FAR, _FAR)
         size = np.abs(reach)
         return float(np.sum(np.sign(reach) * np.log1p(size + size * size / 2)))

@@ -12,8 +12,10 @@ from functools import partial
 from typing import ClassVar
 
 from stoic.core import Contamination, Moment, Privacy, choice, value
+from stoic.errors import InvalidParameter
 from stoic.estimators.catoni import CatoniMean
 from stoic.estimators.empirical import Mean
+from stoic.estimators.estimator import checked, checked_failure
 from stoic.estimators.huber import HuberMean
 from stoic.estimators.median_of_means import MedianOfMeans
 from stoic.estimators.trimmed import TrimmedMean
@@ -49,6 +51,9 @@ class Comparison:
 
     def __post_init__(self) -> None:
         choice("statistic", self.statistic, STATISTICS)
+        if not isinstance(self.moments, Moment):
+            rule = "must be a RawMoment or a CentralMoment"
+            raise InvalidParameter("moments", self.moments, rule)
 
     @classmethod
     def build(
@@ -74,16 +79,18 @@ class Comparison:
     def query(self, n: int, failure: float) -> Unprotected:
         """The statistic, tuned for this ``n``, as it is."""
         tuned = STATISTICS[self.statistic]
-        return Unprotected(tuned(n, failure, self.moments, self.contamination))
+        return Unprotected(tuned(*checked(n, failure), self.moments, self.contamination))
 
     def radius(self, n: int, failure: float) -> float:
         """The shared radius of this module's docstring."""
+        n, failure = checked(n, failure)
         sampling = math.pow(math.log(1 / failure) / n, 1 - 1 / min(self.moments.k, 2.0))
         bias = math.pow(self.contamination.alpha, 1 - 1 / self.moments.k)
         return (sampling + bias) * self.moments.scale
 
     def threshold(self, failure: float) -> float:
         """None: there is no guarantee to lose."""
+        checked_failure(failure)
         return 1.0
 
     def share(self, delta: float, active: int, batch: int) -> float:

@@ -29,5 +29,4 @@ class Mean:
 
     def compute(self, values: Floats) -> float:
         """The average of the values."""
-        with np.errstate(over="ignore"):
-            return float(np.mean(values))
+        return float(np.mean(values))

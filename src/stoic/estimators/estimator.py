@@ -7,18 +7,20 @@ for every ``n >= threshold(failure)``, if ``guaranteed``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from stoic.core import Privacy, Query, integer, real
-from stoic.errors import InvalidParameter
+from stoic.errors import InvalidParameter, InvalidReward
+from stoic.privacy.mechanism import Block, numbers
 from stoic.privacy.noise import Noise
 from stoic.privacy.queries import answer, fold_sizes
 
-__all__ = ["Estimate", "Estimator", "estimate"]
+__all__ = ["Estimate", "Estimator", "checked", "checked_failure", "estimate"]
 
 
 class Estimator(Protocol):
@@ -86,8 +88,38 @@ class Estimate:
         return self.value - self.radius, self.value + self.radius
 
 
-def estimate(estimator: Estimator, rewards: ArrayLike, *, failure: float, noise: Noise) -> Estimate:
+def checked(n: object, failure: object) -> tuple[int, float]:
+    """The arguments of ``query`` and ``radius``, or an error that names the wrong one.
+
+    >>> checked(0, failure=0.1)
+    Traceback (most recent call last):
+        ...
+    stoic.errors.InvalidParameter: n = 0: must be an integer, >= 1
+    """
+    return integer("n", n, at_least=1), checked_failure(failure)
+
+
+def checked_failure(failure: object) -> float:
+    """The argument of ``threshold``, or an error.
+
+    >>> checked_failure(0.1)
+    0.1
+    """
+    return real("failure", failure, above=0, below=1)
+
+
+def estimate(
+    estimator: Estimator,
+    rewards: ArrayLike | Block | Sequence[Block],
+    *,
+    failure: float,
+    noise: Noise,
+) -> Estimate:
     """Estimate the mean of one batch of rewards, each of which must not be used again.
+
+    ``rewards`` is a row of numbers, or a tuple of two arrays ``(values, counts)`` for a huge sample
+    with few distinct values. An estimator that splits its batch (PRM-C: in two) does so by
+    position, and counts have no positions: it takes one such pair for each fold, the larger first.
 
     >>> from stoic import RawMoment, SimulatedNoise
     >>> from stoic.estimators import create
@@ -98,19 +130,65 @@ def estimate(estimator: Estimator, rewards: ArrayLike, *, failure: float, noise:
     ... )
     >>> found.interval[0] < 1 < found.interval[1]
     True
+    >>> huge = ([0.0, 1.0], [10**15, 3 * 10**15])
+    >>> found = estimate(estimator, huge, failure=0.1, noise=SimulatedNoise(rng))
+    >>> round(found.value, 2)
+    0.75
     """
-    failure = real("failure", failure, above=0, below=1)
-    batch = np.asarray(rewards, dtype=np.float64)
-    if batch.ndim != 1:
-        raise InvalidParameter("rewards", f"shape {batch.shape}", "must be one-dimensional")
-    n = estimator.sample_size(batch.size)
-    integer("n", n, at_least=1)
+    failure = checked_failure(failure)
+    blocks = _blocks(rewards)
+    size = sum(map(_size, blocks))
+    n = estimator.sample_size(size)
+    if n < 1:
+        rule = f"must be more: {estimator.name} has nothing to average"
+        raise InvalidParameter("number of rewards", size, rule)
     query = estimator.query(n, failure)
-    folds = [(batch[fold :: query.folds],) for fold in range(query.folds)]
-    releases = answer(query, folds, fold_sizes(batch.size, query.folds), noise=noise)
+    sizes = fold_sizes(size, query.folds)
+    releases = answer(query, _split(blocks, sizes), sizes, noise=noise)
     return Estimate(
         value=releases[-1].value,
         radius=estimator.radius(n, failure),
         n=n,
         guaranteed=estimator.guaranteed and n >= estimator.threshold(failure),
     )
+
+
+def _blocks(rewards: Any) -> list[Block]:
+    """The rewards as one array, or as pairs of values and counts."""
+    if _is_pair(rewards):
+        rewards = (rewards,)
+    if isinstance(rewards, (list, tuple)) and rewards and all(map(_is_pair, rewards)):
+        return list(rewards)
+    row = _array(rewards)
+    if row.ndim != 1:
+        rule = "must be one-dimensional, or pairs of values and counts"
+        raise InvalidParameter("rewards", f"shape {row.shape}", rule)
+    return [row]
+
+
+def _is_pair(item: object) -> bool:
+    return isinstance(item, tuple) and len(item) == 2 and all(_array(part).ndim for part in item)
+
+
+def _array(item: Any) -> NDArray[Any]:
+    try:
+        return np.asarray(item)
+    except Exception:  # NumPy's own message may show the reward
+        raise InvalidReward("rewards must be one row of real numbers") from None
+
+
+def _size(block: Block) -> int:
+    values, counts = numbers(block)
+    return values.size if counts is None else sum(counts.tolist())
+
+
+def _split(blocks: list[Block], sizes: tuple[int, ...]) -> list[tuple[Block]]:
+    """One block for each fold: by position for a row, as they are for pairs."""
+    first = blocks[0]
+    if not isinstance(first, tuple):
+        return [(first[fold :: len(sizes)],) for fold in range(len(sizes))]
+    given = tuple(map(_size, blocks))
+    if given != sizes:
+        rule = f"must be {sizes}: one pair for each fold of the batch"
+        raise InvalidParameter("sums of counts", given, rule)
+    return [(block,) for block in blocks]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.optimize import brentq
 
 from stoic.core import Contamination, Floats, Moment, real, settle, value
+from stoic.estimators.crossing import crossing
 
 __all__ = ["HuberMean"]
 
@@ -32,17 +32,17 @@ class HuberMean:
 
     @staticmethod
     def tuned(n: int, failure: float, moments: Moment, contamination: Contamination) -> HuberMean:
-        """``min{sqrt(n / log(1/failure)), alpha^(-1/k)}`` natural units."""
-        clean = math.sqrt(n / math.log(1 / failure))
+        """``min{(n / log(1/failure))^(1/min(k,2)), alpha^(-1/k)}`` natural units."""
+        clean = math.pow(n / math.log(1 / failure), 1 / min(moments.k, 2.0))
         alpha = contamination.alpha
         reach = clean if alpha == 0 else min(clean, alpha ** (-1 / moments.k))
         return HuberMean(reach * moments.scale)
 
     def compute(self, values: Floats) -> float:
-        """The root, which lies between the smallest and the largest value."""
-        low, high = float(np.min(values)), float(np.max(values))
-        return low if low == high else float(brentq(self._influence, low, high, (values,)))
+        """The root, searched from the median: where there are many, the one next to it."""
+        return crossing(
+            lambda root: self._influence(values, root), float(np.median(values)), self.threshold
+        )
 
-    def _influence(self, root: float, values: Floats) -> float:
-        with np.errstate(over="ignore"):
-            return float(np.sum(np.clip(values - root, -self.threshold, self.threshold)))
+    def _influence(self, values: Floats, root: float) -> float:
+        return float(np.sum(np.clip(values - root, -self.threshold, self.threshold)))

@@ -19,6 +19,7 @@ from typing import ClassVar
 
 from stoic.core import CentralMoment, Contamination, PrivacyBudget, choice, value
 from stoic.errors import InvalidParameter
+from stoic.estimators.estimator import checked_failure
 from stoic.estimators.profiled import Profiled
 from stoic.options import as_budget, as_contamination
 from stoic.privacy.queries import Histogram, RecentredMean
@@ -79,7 +80,7 @@ class PRMC(Profiled):
     def threshold(self, failure: float) -> float:
         """Least ``n`` (rewards in each fold) for which the radius holds."""
         return self._constants.central_threshold(
-            half_range=self.moments.half_range, failure=failure, **self._setting
+            half_range=self.moments.half_range, failure=checked_failure(failure), **self._setting
         )
 
     @property

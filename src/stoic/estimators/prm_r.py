@@ -17,6 +17,7 @@ from typing import ClassVar
 
 from stoic.core import CentralMoment, Contamination, Moment, PrivacyBudget, RawMoment, choice, value
 from stoic.errors import InvalidParameter
+from stoic.estimators.estimator import checked_failure
 from stoic.estimators.profiled import Profiled
 from stoic.options import as_budget, as_contamination
 from stoic.privacy.queries import TruncatedMean
@@ -72,7 +73,9 @@ class PRMR(Profiled):
     def threshold(self, failure: float) -> float:
         """Least ``n`` for which the radius holds."""
         return self._constants.raw_threshold(
-            epsilon=self.epsilon, alpha=self.contamination.alpha, failure=failure
+            epsilon=self.epsilon,
+            alpha=self.contamination.alpha,
+            failure=checked_failure(failure),
         )
 
     def _cut(self, n: int, failure: float) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from stoic.core import Contamination, Moment, Privacy, PrivacyBudget
+from stoic.estimators.estimator import checked
 from stoic.privacy.queries import GRID
 from stoic.theory.profiles import PROFILES, Profile
 
@@ -34,9 +35,8 @@ class Profiled:
 
     def radius(self, n: int, failure: float) -> float:
         """``beta`` of the profile, plus half a grid step for the fixed-point sum."""
-        return self._beta(n, failure) * self.moments.scale + self._half_width(n, failure) / (
-            2 * GRID
-        )
+        grid = self._half_width(n, failure) / GRID
+        return self._beta(n, failure) * self.moments.scale + grid / 2
 
     def share(self, delta: float, active: int, batch: int) -> float:
         """The profile's division of ``delta``."""
@@ -51,6 +51,7 @@ class Profiled:
         return {"epsilon": self.epsilon, "alpha": self.contamination.alpha, "k": self.moments.k}
 
     def _half_width(self, n: int, failure: float) -> float:
+        n, failure = checked(n, failure)
         return self._cut(n, failure) * self.moments.scale
 
     def _cut(self, n: int, failure: float) -> float:

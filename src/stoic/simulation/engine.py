@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stoic.core import Floats, Plan
-from stoic.environments import Instance
 from stoic.policies import Answers, Policy
 from stoic.privacy.noise import Noise
 from stoic.privacy.queries import answer, fold_sizes
@@ -33,7 +32,7 @@ class Replication:
     """What came of one replication. Arms are those of the instance, whatever the policy calls them.
 
     ``regret`` is cumulative, at the checkpoints; ``left_at`` is the round after which an arm was
-    out of play (-1: never); ``draws`` counts the rewards that were drawn.
+    out of play (-1: never); ``draws`` counts the rewards that were drawn and used.
     """
 
     regret: Floats
@@ -45,27 +44,20 @@ class Replication:
 
 
 def replicate(
-    policy: Policy,
-    instance: Instance,
-    *,
-    seed: int,
-    replication: int,
-    checkpoints: NDArray[np.int64],
+    policy: Policy, streams: Streams, *, replication: int, checkpoints: NDArray[np.int64]
 ) -> Replication:
-    """Play one replication; the same seed and number give the same numbers, always.
+    """Play one replication; the same streams and number give the same numbers, always.
 
     >>> import stoic
     >>> instance = stoic.instances.paper("pareto", alpha=0.05)
     >>> policy = stoic.policies.create("uniform", arms=5, horizon=1000)
-    >>> played = replicate(
-    ...     policy, instance, seed=1, replication=0, checkpoints=np.array([500, 1000])
-    ... )
+    >>> streams = Streams(instance, seed=1)
+    >>> played = replicate(policy, streams, replication=0, checkpoints=np.array([500, 1000]))
     >>> played.regret, played.pulls, played.draws
     (array([25000., 50000.]), array([200, 200, 200, 200, 200]), 0)
     """
-    streams = Streams(instance, seed=seed, replication=replication)
-    run = _Run(instance, streams, checkpoints)
-    play, noise = streams.play(), SimulatedNoise(streams.noise())
+    run = _Run(streams, replication, checkpoints)
+    play, noise = streams.play(replication), SimulatedNoise(streams.noise(replication))
     state = policy.init()
     plan = policy.ask(state, rng=play)
     while plan.size:
@@ -79,25 +71,25 @@ def replicate(
 class _Run:
     """The books of one replication, kept in the instance's numbering of the arms."""
 
-    def __init__(
-        self, instance: Instance, streams: Streams, checkpoints: NDArray[np.int64]
-    ) -> None:
+    def __init__(self, streams: Streams, replication: int, checkpoints: NDArray[np.int64]) -> None:
         # The policy's arm i is the instance's arm labels[i]: an order that helps is luck only.
-        self.labels = streams.labels().permutation(instance.size)
-        self.gaps = np.asarray(instance.gaps, dtype=np.float64)
+        arms = streams.instance.size
+        self.labels = streams.labels(replication).permutation(arms)
+        self.gaps = streams.instance.gaps
         self.checkpoints = checkpoints
         self.rounds = 0
-        self.pulls = np.zeros(instance.size, dtype=np.int64)
-        self.left_at = np.full(instance.size, -1, dtype=np.int64)
+        self.pulls = np.zeros(arms, dtype=np.int64)
+        self.left_at = np.full(arms, -1, dtype=np.int64)
         self.regret = np.empty(checkpoints.size)
         self._streams = streams
+        self._replication = replication
         self._rewards: dict[int, RewardStream] = {}
 
     def rewards(self, arm: int) -> RewardStream:
         """What the policy's arm pays."""
         label = int(self.labels[arm])
         if label not in self._rewards:
-            self._rewards[label] = self._streams.rewards(label)
+            self._rewards[label] = self._streams.rewards(self._replication, label)
         return self._rewards[label]
 
     def phase(self, plan: Plan, noise: Noise) -> Answers:

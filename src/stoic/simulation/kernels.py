@@ -9,9 +9,9 @@ without it such policies are played phase by phase, with the same result.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Callable
-from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -81,6 +81,8 @@ def _play_ucb1(policy: UCB1, state: UCB1State, books: Books, kernel: Kernel) -> 
             coming,
             snapshots,
         )
+    for stream, unused in zip(streams, left.tolist(), strict=True):
+        stream.drawn -= unused
     before = np.array(state.pulls)
     books.note_rounds(pulls - before, snapshots - before)
     return dataclasses.replace(state, pulls=tuple(pulls.tolist()), sums=tuple(sums.tolist()))
@@ -121,11 +123,14 @@ def _ucb1_rounds(
     return spent
 
 
-@cache
+@functools.cache
 def _compiled(rounds: Kernel) -> Kernel | None:
     try:
         import numba
     except ImportError:
         return None
-    compiled: Kernel = numba.njit(nogil=True, cache=True)(rounds)
-    return compiled
+    compile_: Callable[..., Callable[[Kernel], Kernel]] = functools.partial(numba.njit, nogil=True)
+    try:
+        return compile_(cache=True)(rounds)
+    except RuntimeError:  # a read-only installation: there is no place for the machine code
+        return compile_()(rounds)

@@ -30,9 +30,9 @@ class Result:
     """Replications of one policy on one instance; arms are numbered as in the instance.
 
     ``final_regret``, ``best_kept`` (whether the best arm was in play at the end), ``recommended``
-    and ``draws`` (rewards really drawn) have an entry for each replication, ``pulls`` and
-    ``eliminated_at`` (the round, or -1 for never) an entry for each arm, too, and ``regret`` one
-    for each of the ``checkpoints``.
+    and ``draws`` (rewards really drawn: what no decision needed was never drawn) have an entry for
+    each replication, ``pulls`` and ``eliminated_at`` (after which round, or -1 for never) an entry
+    for each arm, too, and ``regret`` one for each of the ``checkpoints``.
     """
 
     policy: Policy

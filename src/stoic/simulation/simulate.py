@@ -14,6 +14,7 @@ from stoic.errors import InvalidParameter
 from stoic.policies import Policy
 from stoic.simulation.engine import Replication, replicate
 from stoic.simulation.results import Result
+from stoic.simulation.streams import Streams
 from stoic.simulation.workers import Workers, as_completed
 
 __all__ = ["check_fit", "checkpoint_rounds", "simulate"]
@@ -51,7 +52,7 @@ def simulate(
     wanted = _numbers(replications)
     rounds = checkpoint_rounds(checkpoints, policy.horizon)
     seed = integer("seed", seed, at_least=0)
-    play = functools.partial(_play, policy, instance, seed, rounds)
+    play = functools.partial(_play, policy, Streams(instance, seed=seed), rounds)
     tasks = len(wanted) if jobs == 1 else _TASKS_PER_WORKER * (jobs if isinstance(jobs, int) else 4)
     parts = [part.tolist() for part in np.array_split(wanted, min(tasks, len(wanted)))]
     done = dict(as_completed(play, parts, jobs))
@@ -62,14 +63,10 @@ def simulate(
 
 
 def _play(
-    policy: Policy,
-    instance: Instance,
-    seed: int,
-    checkpoints: NDArray[np.int64],
-    replications: Sequence[int],
+    policy: Policy, streams: Streams, checkpoints: NDArray[np.int64], replications: Sequence[int]
 ) -> list[Replication]:
     return [
-        replicate(policy, instance, seed=seed, replication=number, checkpoints=checkpoints)
+        replicate(policy, streams, replication=number, checkpoints=checkpoints)
         for number in replications
     ]
 

@@ -22,51 +22,51 @@ from stoic.privacy.queries import Block
 __all__ = ["RewardStream", "Streams"]
 
 _BLOCK = 16_384  # rewards drawn at a time: what is computed on them stays in cache
-_AHEAD = 64  # outliers whose places are drawn at the least
+_LONG = 1_024  # rewards of a law with few values, from which on they are only counted
+_AHEAD = 64  # outliers whose places are drawn ahead at the least,
+_PLACES = 4_096  # and about how many at the most
 _NEVER = 2**50  # of distances between outliers: their sums stay integers of 64 bits
 
-_CLEAN, _GARBAGE, _PLACES, _LABELS, _PLAY, _NOISE = range(6)
+_LABELS, _PLAY, _NOISE, *_REWARDS = range(6)
 
 
 class Streams:
-    """All streams of one replication.
+    """All streams of an instance's replications.
 
     >>> import stoic
     >>> instance = stoic.instances.paper("pareto", alpha=0.0)
-    >>> streams = Streams(instance, seed=1, replication=0)
-    >>> again = Streams(instance, seed=1, replication=0)
-    >>> bool(streams.play().integers(2**63) == again.play().integers(2**63))
+    >>> one, again = Streams(instance, seed=1), Streams(instance, seed=1)
+    >>> bool(one.play(7).integers(2**63) == again.play(7).integers(2**63))
     True
     """
 
-    def __init__(self, instance: Instance, *, seed: int, replication: int) -> None:
+    def __init__(self, instance: Instance, *, seed: int) -> None:
+        self.instance = instance
+        self.seed = seed
         digest = hashlib.sha256(dumps(instance).encode()).digest()[:16]
-        self._instance = instance
-        self._entropy = seed
-        self._address = (*np.frombuffer(digest, dtype="<u4").tolist(), replication)
+        self._address = np.frombuffer(digest, dtype="<u4").tolist()
 
-    def labels(self) -> np.random.Generator:
+    def labels(self, replication: int) -> np.random.Generator:
         """For the order in which the policy meets the arms."""
-        return self._generator(_LABELS)
+        return self._generator(replication, _LABELS)
 
-    def play(self) -> np.random.Generator:
+    def play(self, replication: int) -> np.random.Generator:
         """For the policy's public randomness."""
-        return self._generator(_PLAY)
+        return self._generator(replication, _PLAY)
 
-    def noise(self) -> np.random.Generator:
+    def noise(self, replication: int) -> np.random.Generator:
         """For privacy noise."""
-        return self._generator(_NOISE)
+        return self._generator(replication, _NOISE)
 
-    def rewards(self, arm: int) -> RewardStream:
+    def rewards(self, replication: int, arm: int) -> RewardStream:
         """What an arm of the instance pays."""
-        purposes = (_CLEAN, _GARBAGE, _PLACES)
         return RewardStream(
-            self._instance.arms[arm], *(self._generator(purpose, arm) for purpose in purposes)
+            self.instance.arms[arm],
+            *(self._generator(replication, purpose, arm) for purpose in _REWARDS),
         )
 
-    def _generator(self, *purpose: int) -> np.random.Generator:
-        key = (*self._address, *purpose)
-        seeds = np.random.SeedSequence(self._entropy, spawn_key=key)
+    def _generator(self, *address: int) -> np.random.Generator:
+        seeds = np.random.SeedSequence(self.seed, spawn_key=(*self._address, *address))
         return np.random.Generator(np.random.SFC64(seeds))
 
 
@@ -74,9 +74,9 @@ class RewardStream:
     """The rewards of one arm, drawn once, in cache-sized blocks, and never all at once.
 
     Clean rewards, outliers and the places of the outliers have a generator each, so the j-th reward
-    does not depend on how many were asked for at a time (where the law's ``sample`` is invariant
-    under splitting). Laws with few values come as counts when the order is of no interest: then a
-    clean sample of any size costs next to nothing.
+    does not depend on how many are asked for at a time, as long as two samples of the law are the
+    parts of a longer one. Long samples of laws with few values are the exception: they come as
+    counts, at next to no cost, and are common to policies that ask for the same numbers only.
     """
 
     def __init__(
@@ -86,40 +86,51 @@ class RewardStream:
         garbage: np.random.Generator,
         places: np.random.Generator,
     ) -> None:
-        self._law: Source = arm
-        self._contaminant: Source = arm
-        self._places = None
+        law: Source = arm
+        contaminant: Source = arm
+        alpha = 0.0
         if isinstance(arm, Huber):
-            self._law, self._contaminant = arm.clean, arm.contaminant
-            self._places = _Places(arm.alpha, places) if arm.alpha else None
-        self._clean = clean
-        self._garbage = garbage
+            law, contaminant, alpha = arm.clean, arm.contaminant, arm.alpha
+        self._clean = _Sampler(law, clean)
+        self._garbage = _Sampler(contaminant, garbage)
+        self._places = _Places(alpha, places)
         self.drawn = 0
 
     def take(self, n: int) -> Iterator[Block]:
         """The next ``n`` rewards in blocks, outliers apart from the others."""
         self.drawn += n
-        if self._places is None and isinstance(self._law, FiniteLaw):
-            yield _sample(self._law, n, self._clean)
-            return
-        for size in _blocks(n):
-            outliers = 0 if self._places is None else self._places.among(size).size
-            yield _sample(self._law, size - outliers, self._clean)
-            if outliers:
-                yield _sample(self._contaminant, outliers, self._garbage)
+        outliers = self._places.count(n)
+        yield from self._clean.blocks(n - outliers)
+        yield from self._garbage.blocks(outliers)
 
     def array(self, n: int) -> Floats:
         """The next ``n`` rewards, one by one in their order."""
         self.drawn += n
-        if self._places is None:
-            return self._law.sample(n, rng=self._clean)
         places = self._places.among(n)
-        rewards = np.empty(n)
         usual = np.ones(n, dtype=np.bool_)
         usual[places] = False
-        rewards[usual] = self._law.sample(n - places.size, rng=self._clean)
-        rewards[places] = self._contaminant.sample(places.size, rng=self._garbage)
+        rewards = np.empty(n)
+        rewards[usual] = self._clean.array(n - places.size)
+        rewards[places] = self._garbage.array(places.size)
         return rewards
+
+
+class _Sampler:
+    """Draws from one source with one generator."""
+
+    def __init__(self, source: Source, rng: np.random.Generator) -> None:
+        self._source = source
+        self._rng = rng
+        self._finite = source if isinstance(source, FiniteLaw) else None
+
+    def blocks(self, n: int) -> Iterator[Block]:
+        if self._finite and n >= max(_LONG, len(self._finite.atoms()[0])):
+            yield self._finite.counts(n, rng=self._rng)
+        else:
+            yield from map(self.array, _parts(n, _BLOCK))
+
+    def array(self, n: int) -> Floats:
+        return self._source.sample(n, rng=self._rng)
 
 
 class _Places:
@@ -135,9 +146,15 @@ class _Places:
         self._coming = np.zeros(0, dtype=np.int64)  # counted from the next reward
         self._last = -1
 
+    def count(self, n: int) -> int:
+        """How many of the next ``n`` rewards are outliers."""
+        if not self._alpha:
+            return 0
+        return sum(self.among(part).size for part in _parts(n, int(_PLACES / self._alpha)))
+
     def among(self, n: int) -> NDArray[np.int64]:
         """The outliers among the next ``n`` rewards, as places from 0 to ``n - 1``."""
-        while self._last < n:
+        while self._alpha and self._last < n:
             gaps = self._rng.geometric(self._alpha, _AHEAD + int(self._alpha * n))
             fresh = self._last + np.cumsum(np.minimum(gaps, _NEVER))
             self._coming = np.concatenate([self._coming, fresh])
@@ -148,12 +165,8 @@ class _Places:
         return found
 
 
-def _sample(law: Source, n: int, rng: np.random.Generator) -> Block:
-    return law.counts(n, rng=rng) if isinstance(law, FiniteLaw) else law.sample(n, rng=rng)
-
-
-def _blocks(n: int) -> Iterator[int]:
-    full, rest = divmod(n, _BLOCK)
-    yield from itertools.repeat(_BLOCK, full)
+def _parts(n: int, most: int) -> Iterator[int]:
+    full, rest = divmod(n, most)
+    yield from itertools.repeat(most, full)
     if rest:
         yield rest

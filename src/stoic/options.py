@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from stoic.core import Contamination, PrivacyBudget, choice
+from stoic.core import Contamination, PrivacyBudget, choice, real
 from stoic.errors import InvalidParameter
 
 __all__ = ["as_budget", "as_contamination", "make", "of"]
@@ -60,4 +60,6 @@ def as_contamination(alpha: Contamination | float) -> Contamination:
     >>> as_contamination(0.05)
     Contamination(alpha=0.05)
     """
-    return alpha if isinstance(alpha, Contamination) else Contamination(alpha)
+    if isinstance(alpha, Contamination):
+        return alpha
+    return Contamination(real("contamination", alpha, at_least=0, below=1))

@@ -86,6 +86,8 @@ class DPRSE(Run):
         Run.__post_init__(self)
         settle(self, delta=real("delta", self.delta, above=0, below=1))
         choice("profile", self.profile, _PROFILES)
+        if not isinstance(self.moments, RawMoment):
+            raise InvalidParameter("moments", self.moments, "must be a RawMoment for DPRSE")
         if self.profile == "proof" and self.epsilon > 1:
             rule = "must be <= 1 for DPRSE, profile 'proof'"
             raise InvalidParameter("epsilon", self.epsilon, rule)

@@ -21,10 +21,30 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from stoic.core import Goal, Plan, Privacy, Query, Release, choice_of_goal, integer, real, settle
+from stoic.core import (
+    Goal,
+    Moment,
+    Plan,
+    Privacy,
+    Query,
+    Release,
+    choice_of_goal,
+    integer,
+    real,
+    settle,
+)
 from stoic.errors import InvalidParameter
 
-__all__ = ["Answers", "Policy", "Run", "checked_delta", "leader", "round_robin", "survivors"]
+__all__ = [
+    "Answers",
+    "Policy",
+    "Run",
+    "checked_delta",
+    "leader",
+    "natural_scale",
+    "round_robin",
+    "survivors",
+]
 
 Answers = Mapping[int, tuple[Release, ...]]
 """For each arm that was asked about: its releases, one for each fold."""
@@ -110,6 +130,18 @@ def checked_delta(delta: float | None, horizon: object) -> float:
     if delta is None:
         return 1 / integer("horizon", horizon, at_least=2)
     return real("delta", delta, above=0, below=1)
+
+
+def natural_scale(moments: Moment) -> float:
+    """``bound^(1/k)``, for policies that need a scale and nothing else of the moments.
+
+    >>> from stoic import CentralMoment
+    >>> natural_scale(CentralMoment(2, 25, (0, 1)))
+    5.0
+    """
+    if not isinstance(moments, Moment):
+        raise InvalidParameter("moments", moments, "must be a RawMoment or a CentralMoment")
+    return moments.scale
 
 
 def round_robin(

@@ -16,7 +16,7 @@ import numpy as np
 
 from stoic.core import Goal, Moment, Plan, Privacy, real, settle, value
 from stoic.estimators.empirical import Mean
-from stoic.policies.policy import Answers, Run, checked_delta, round_robin, survivors
+from stoic.policies.policy import Answers, Run, checked_delta, natural_scale, round_robin, survivors
 from stoic.privacy.queries import Unprotected
 
 __all__ = ["SuccessiveElimination", "SuccessiveEliminationState"]
@@ -70,7 +70,7 @@ class SuccessiveElimination(Run):
         >>> round(policy.radius(100), 3)
         0.618
         """
-        return cls(arms, horizon, goal, moments.scale, checked_delta(delta, horizon))
+        return cls(arms, horizon, goal, natural_scale(moments), checked_delta(delta, horizon))
 
     def init(self) -> SuccessiveEliminationState:
         """All arms active, nothing pulled."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from stoic.core import Goal, Moment, Plan, Privacy, real, settle, value
 from stoic.estimators.empirical import Mean
-from stoic.policies.policy import Answers, Run
+from stoic.policies.policy import Answers, Run, natural_scale
 from stoic.privacy.queries import Unprotected
 
 __all__ = ["UCB1", "UCB1State"]
@@ -54,7 +54,7 @@ class UCB1(Run):
         >>> UCB1.build(5, 1000, RawMoment(2, 1.0)).privacy
         'none'
         """
-        return cls(arms, horizon, goal, moments.scale)
+        return cls(arms, horizon, goal, natural_scale(moments))
 
     def init(self) -> UCB1State:
         """Nothing pulled."""

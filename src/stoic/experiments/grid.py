@@ -1,0 +1,214 @@
+"""The cells of a study: every policy in every panel, and every panel at every point of the grid.
+
+Options (``horizon``, ``epsilon``, ``moments``, ...) may stand at the top of a study, in the grid,
+in a panel and in a policy. They are handed to every policy that takes them, and to a named instance
+that takes them; what is said closer to the policy counts. ``contamination`` is the instance's own
+share of outliers unless given. An option that reaches nobody is an error.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stoic.environments import Instance
+from stoic.errors import InvalidParameter
+from stoic.experiments.build import (
+    OPTIONS,
+    Given,
+    Options,
+    build_instance,
+    build_policy,
+    instance_options,
+    policy_options,
+    share,
+)
+from stoic.experiments.document import Table, hint
+from stoic.policies import Policy
+from stoic.simulation import checkpoint_rounds
+
+__all__ = ["Setting", "lay_out"]
+
+_CHECKPOINTS = 200
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Setting:
+    """One cell of the grid: a policy in a panel (their labels), and what that means.
+
+    ``settings`` is what the study says that applies here, ``player`` the policy that it makes.
+    """
+
+    panel: str
+    policy: str
+    settings: dict[str, Any]
+    player: Policy
+    instance: Instance
+    checkpoints: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class _Panel:
+    label: str
+    instance: Instance
+    description: dict[str, Any]  # of the instance
+    options: Options
+    policies: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A point of the grid: what it says of the run, what of the instance, and both in words."""
+
+    options: Options
+    instance: Options
+    label: str
+
+
+def lay_out(top: Table) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Setting, ...]]:
+    """The labels of the panels, those of the policies, and the cells, panel by panel."""
+    policies: dict[str, Table] = {}
+    for table in top.tables("policies"):
+        label = table.text("label", str(table.require("name")))
+        _once(label, policies, table)
+        table.allow(("label", "name", *_own_options(table)))
+        policies[label] = table
+    used: set[str] = set()
+    panels: dict[str, _Panel] = {}
+    points = list(_points(top.table("grid")))
+    for table in top.tables("panels"):
+        for point in points:
+            panel = _panel(table, point, top, tuple(policies), used)
+            _once(panel.label, panels, table)
+            panels[panel.label] = panel
+    cells = tuple(
+        _cell(panel, label, policies[label], top, used)
+        for panel in panels.values()
+        for label in panel.policies
+    )
+    given = [_options(top), *(panel.options for panel in panels.values())]
+    for one in itertools.chain.from_iterable(options.values() for options in given):
+        if one.path not in used:
+            raise top.document.error(one.path, "no policy takes it from here")
+    return tuple(panels), tuple(policies), cells
+
+
+def _points(grid: Table) -> Iterator[_Point]:
+    """All combinations of the values of the grid; the last key varies fastest."""
+    grid.allow((*OPTIONS, "instance"))
+    inner = grid.table("instance")
+    keys = [(grid, key) for key in grid.items if key != "instance"]
+    axes = [
+        [(table, key, given) for given in _values(table, key)]
+        for table, key in [*keys, *((inner, key) for key in inner.items)]
+    ]
+    for chosen in itertools.product(*axes):
+        words = [f"{key} = {_shown(given)}" for _, key, given in chosen]
+        yield _Point(
+            options={key: given for table, key, given in chosen if table is grid},
+            instance={key: given for table, key, given in chosen if table is inner},
+            label=", ".join(words),
+        )
+
+
+def _values(table: Table, key: str) -> list[Given]:
+    values = table.items[key]
+    if not isinstance(values, list) or not values:
+        raise table.wrong(key, "must be a list of at least one value")
+    return [Given(value, f"{table.where(key)}[{index}]") for index, value in enumerate(values)]
+
+
+def _shown(given: Given) -> str:
+    if isinstance(given.value, (dict, list)):
+        return given.path.rpartition("[")[2].rstrip("]")  # its number in the list
+    return f"{given.value:g}" if isinstance(given.value, float) else str(given.value)
+
+
+def _panel(
+    table: Table, point: _Point, top: Table, policies: tuple[str, ...], used: set[str]
+) -> _Panel:
+    table.allow(("label", "instance", "policies", *OPTIONS))
+    described = table.table("instance")
+    table.require("instance")
+    for scope, varied in ((table, point.options), (described, point.instance)):
+        for key in scope.items:
+            if key in varied:
+                raise scope.wrong(key, "the grid varies it")
+    taken = instance_options(described)
+    for key, one in point.instance.items():
+        if key not in taken:
+            raise top.document.error(one.path, f"not an option of the instance{hint(key, taken)}")
+    of_run = {**_options(top), **point.options, **_options(table)}
+    own = {key: Given(value, described.where(key)) for key, value in described.items.items()}
+    shared = {key: one for key, one in of_run.items() if key in taken}
+    used.update(one.path for one in shared.values())
+    given = {**shared, **own, **point.instance}
+    instance = build_instance(described, given)
+    label = table.text("label", instance.name)
+    return _Panel(
+        label=", ".join(filter(None, [label, point.label])),
+        instance=instance,
+        description={key: one.value for key, one in given.items()},
+        options={**point.options, **_options(table)},
+        policies=_chosen(table, policies),
+    )
+
+
+def _chosen(table: Table, policies: tuple[str, ...]) -> tuple[str, ...]:
+    """The policies that play in a panel, in the order of the study."""
+    wanted = table.items.get("policies", list(policies))
+    if not isinstance(wanted, list) or not wanted:
+        raise table.wrong("policies", "must be a list of labels, at least one")
+    for label in wanted:
+        if label not in policies:
+            raise table.wrong("policies", f"no policy {label!r}{hint(label, policies)}")
+    return tuple(label for label in policies if label in wanted)
+
+
+def _cell(panel: _Panel, label: str, policy: Table, top: Table, used: set[str]) -> Setting:
+    taken = policy_options(policy)
+    offered = {**_options(top), **panel.options, **_options(policy)}
+    if "horizon" not in offered:
+        raise top.wrong("horizon", "must be given")
+    truth = Given(share(panel.instance), policy.path)
+    given = {"contamination": truth, **offered}
+    given = {key: given[key] for key in taken if key in given}
+    used.update(one.path for one in given.values())
+    player = build_policy(policy, given, panel.instance)
+    described = {key: one.value for key, one in given.items()}
+    return Setting(
+        panel=panel.label,
+        policy=label,
+        settings={"name": policy.items["name"], **described, "instance": panel.description},
+        player=player,
+        instance=panel.instance,
+        checkpoints=_checkpoints(top, player.horizon),
+    )
+
+
+def _checkpoints(top: Table, horizon: int) -> NDArray[np.int64]:
+    try:
+        return checkpoint_rounds(top.items.get("checkpoints", _CHECKPOINTS), horizon)
+    except InvalidParameter as error:
+        raise top.wrong("checkpoints", error.rule) from None
+
+
+def _options(table: Table) -> Options:
+    return {
+        key: Given(value, table.where(key)) for key, value in table.items.items() if key in OPTIONS
+    }
+
+
+def _own_options(policy: Table) -> Sequence[str]:
+    # All policies of a panel play the same number of rounds, or they could not be compared.
+    return [option for option in policy_options(policy) if option != "horizon"]
+
+
+def _once(label: str, known: dict[str, Any], table: Table) -> None:
+    if label in known:
+        raise table.wrong("label", f"there is another {label!r}; give each a label of its own")

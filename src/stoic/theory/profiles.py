@@ -24,6 +24,8 @@ class Profile(Protocol):
     """What every profile module provides. All quantities in natural units."""
 
     guaranteed: bool
+    raw_breakdown: float
+    central_breakdown: float
 
     def share(self, delta: float, active: int, batch: int) -> float:
         """Failure probability of one of ``active`` estimates in batch number ``batch``."""

@@ -19,12 +19,14 @@ from stoic.theory.common import bin_mass, iota, variance
 
 __all__ = [
     "central_bin_width",
+    "central_breakdown",
     "central_cut",
     "central_radius",
     "central_threshold",
     "check_central",
     "check_raw",
     "guaranteed",
+    "raw_breakdown",
     "raw_cut",
     "raw_radius",
     "raw_radius_closed_form",
@@ -34,8 +36,8 @@ __all__ = [
 
 guaranteed = True
 
-RAW_BREAKDOWN = 0.5
-CENTRAL_BREAKDOWN = 0.133
+raw_breakdown = 0.5
+central_breakdown = 0.133
 
 
 def share(delta: float, active: int, batch: int) -> float:
@@ -60,8 +62,8 @@ def check_raw(*, epsilon: float, alpha: float) -> None:
         ...
     stoic.errors.InvalidParameter: contamination = 0.6: must be <= 0.5 for PRM-R, profile 'proof'
     """
-    if alpha > RAW_BREAKDOWN:
-        rule = f"must be <= {RAW_BREAKDOWN} for PRM-R, profile 'proof'"
+    if alpha > raw_breakdown:
+        rule = f"must be <= {raw_breakdown} for PRM-R, profile 'proof'"
         raise InvalidParameter("contamination", alpha, rule)
 
 
@@ -102,8 +104,8 @@ def raw_radius_closed_form(
 ) -> Floats:
     """``sqrt(2L/n) + 2 (4L/(n eps))^(1-1/k) + 2 (8 alpha)^(1-1/k)``, as printed in the paper.
 
-    For comparison only: it merges two terms, which needs ``k >= 2`` and ``eps <= 3/2``; at
-    ``eps = 10`` it is too small by a factor of 1.7 to 1.8.
+    For comparison only: it merges two terms, which needs ``k >= 2`` and ``eps <= 3/2``. At
+    ``eps = 10``, ``k = 2`` and without outliers it is 1.61 to 1.67 times too small for the proof.
 
     >>> round(float(raw_radius_closed_form(10_000, epsilon=1.0, alpha=0.0, k=2, failure=0.01)), 3)
     0.133
@@ -135,8 +137,8 @@ def check_central(*, epsilon: float, alpha: float, k: float, half_range: float) 
         ...
     stoic.errors.InvalidParameter: contamination = 0.3: must be < 0.133 for PRM-C, profile 'proof'
     """
-    if alpha >= CENTRAL_BREAKDOWN:
-        rule = f"must be < {CENTRAL_BREAKDOWN} for PRM-C, profile 'proof'"
+    if alpha >= central_breakdown:
+        rule = f"must be < {central_breakdown} for PRM-C, profile 'proof'"
         raise InvalidParameter("contamination", alpha, rule)
     if epsilon > 1:
         raise InvalidParameter("epsilon", epsilon, "must be <= 1 for PRM-C, profile 'proof'")

@@ -17,12 +17,14 @@ from stoic.theory.common import iota
 
 __all__ = [
     "central_bin_width",
+    "central_breakdown",
     "central_cut",
     "central_radius",
     "central_threshold",
     "check_central",
     "check_raw",
     "guaranteed",
+    "raw_breakdown",
     "raw_cut",
     "raw_radius",
     "raw_threshold",
@@ -31,7 +33,7 @@ __all__ = [
 
 guaranteed = False
 
-BREAKDOWN = 0.249
+raw_breakdown = central_breakdown = 0.249
 
 
 def share(delta: float, active: int, batch: int) -> float:
@@ -48,8 +50,8 @@ def check_raw(*, epsilon: float, alpha: float) -> None:
 
     >>> check_raw(epsilon=1.0, alpha=0.2)
     """
-    if alpha >= BREAKDOWN:
-        rule = f"must be < {BREAKDOWN} for profile 'unit'"
+    if alpha >= raw_breakdown:
+        rule = f"must be < {raw_breakdown} for profile 'unit'"
         raise InvalidParameter("contamination", alpha, rule)
 
 

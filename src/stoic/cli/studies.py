@@ -1,0 +1,94 @@
+"""``stoic run``: a study, from its file to its results."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from stoic.errors import MissingExtra
+
+try:
+    import typer
+except ImportError:
+    raise MissingExtra("typer", extra="lab") from None
+
+if TYPE_CHECKING:
+    from stoic.experiments import Outcome
+
+__all__ = ["run"]
+
+
+def run(
+    study: Annotated[
+        Path, typer.Argument(metavar="STUDY", help="The study, a TOML file.", show_default=False)
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="Where results go.", show_default="results/<study>")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes.", show_default="one for each core")
+    ] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="A Dask scheduler instead, or 'local'."),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Few replications, in results/<study>-quick.")
+    ] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Remove what is there, and start anew.")
+    ] = False,
+) -> None:
+    """Run a study, or what is still missing of it.
+
+    Results are kept chunk by chunk: a run that was stopped, in whatever way, goes on from there.
+
+    \b
+    Examples:
+      stoic run paper/figure1.toml
+      stoic run paper/figure1.toml --quick
+      stoic run study.toml --out /data/study --jobs 8
+      stoic run study.toml --dask tcp://scheduler:8786
+    """  # noqa: D301
+    if dask and jobs:
+        raise typer.BadParameter("--jobs and --dask exclude each other")
+    from stoic import experiments
+    from stoic.cli.progress import Progress
+
+    wanted = experiments.read(study)
+    directory = out or Path("results") / f"{study.stem}{'-quick' if quick else ''}"
+    wanted = wanted.quick() if quick else wanted
+    with Progress(wanted.title) as watch:
+        try:
+            outcome = experiments.run(
+                wanted,
+                directory,
+                workers=dask or jobs or os.cpu_count() or 1,
+                fresh=fresh,
+                watch=watch,
+            )
+        except KeyboardInterrupt:
+            print(f"stopped: {watch.kept}, the same command goes on from there", file=sys.stderr)
+            raise typer.Exit(130) from None
+    _summarise(outcome)
+    print(f"\nKept in {directory}.")
+
+
+def _summarise(outcome: Outcome) -> None:
+    """Mean final regret of every policy in every panel."""
+    width = max(map(len, outcome.study.policies))
+    print(f"Regret at the horizon, mean of {outcome.study.replications} replications")
+    panel = None
+    for cell in outcome.cells:
+        if cell.panel != panel:
+            panel = cell.panel
+            print(f"\n{panel}")
+        if cell.result is not None:
+            print(f"  {cell.policy:<{width}}  {_number(cell.result.mean):>12}", end="")
+            print(f" ± {_number(cell.result.standard_error)}")
+
+
+def _number(number: float) -> str:
+    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"

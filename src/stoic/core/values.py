@@ -64,7 +64,7 @@ def _to_plain(item: Any) -> Any:
         return [_to_plain(part) for part in item]
     if item is None or isinstance(item, (bool, int, float, str)):
         return _finite(item)
-    raise InvalidState(f"a {cls.__name__} cannot be stored as JSON")
+    raise InvalidState(f"JSON has no word for a {cls.__name__}")
 
 
 def _from_plain(item: Any) -> Any:
@@ -100,7 +100,11 @@ def dumps(item: object) -> str:
     >>> dumps(PrivacyBudget(0.5))
     '{"kind": "PrivacyBudget", "epsilon": 0.5}'
     """
-    return json.dumps(_to_plain(item))
+    plain = _to_plain(item)
+    try:
+        return json.dumps(plain)
+    except ValueError as error:  # digits beyond what str() gives
+        raise InvalidState(f"cannot be stored as JSON: {error}") from error
 
 
 def loads(text: str) -> Any:

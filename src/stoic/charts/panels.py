@@ -34,6 +34,7 @@ def regret(
     look: Mapping[str, Style],
     *,
     references: Rows = (),
+    lines: Mapping[str, Sequence[int]] | None = None,
     scale: Scale = "linear",
     width: Width = 200,
     height: int = 150,
@@ -41,7 +42,8 @@ def regret(
 ) -> alt.LayerChart:
     """Mean regret over time with its interval, from ``policy, round, mean, low, high``.
 
-    ``references`` are lines to compare with, from ``reference, round, value``.
+    ``references`` are lines to compare with, from ``reference, round, value``; ``lines`` says how
+    each is dashed (see :func:`stoic.charts.dashes`), so that it is the same in every panel.
     """
     last = {row["reference"]: row["value"] for row in references}
     y = value_scale(scale, [*(row["mean"] for row in rows), *last.values()])
@@ -51,7 +53,8 @@ def regret(
     line = base.mark_line(strokeWidth=1.75, clip=True).encode(mean, dash(look))
     layers = [band, line, _markers(base, rows, look, scale).encode(mean)]
     if references:
-        layers.insert(0, _references(references, y, scale))
+        known = dashes([*last]) if lines is None else lines
+        layers.insert(0, _references(references, known, y, scale))
     if interactive:
         layers.append(_hover(base, ["mean", "low", "high"]).encode(mean))
     return _layered(layers, width, height)
@@ -170,12 +173,13 @@ def _markers(base: alt.Chart, rows: Rows, look: Mapping[str, Style], scale: Scal
     return points
 
 
-def _references(references: Rows, y: alt.Scale, scale: Scale) -> alt.Chart:
+def _references(
+    references: Rows, known: Mapping[str, Sequence[int]], y: alt.Scale, scale: Scale
+) -> alt.Chart:
     if scale == "log":  # else it would run along the lower edge
         references = [row for row in references if row["value"] >= y["domain"][0]]
-    known = dashes([row["reference"] for row in references])
     styled = alt.Scale(domain=list(known), range=[list(dash) for dash in known.values()])
-    lines: alt.Chart = (
+    drawn: alt.Chart = (
         alt.Chart(inline(references))
         .mark_line(style="soft", strokeWidth=1.25, clip=True)
         .encode(
@@ -184,7 +188,7 @@ def _references(references: Rows, y: alt.Scale, scale: Scale) -> alt.Chart:
             alt.StrokeDash("reference:N", scale=styled, legend=None),
         )
     )
-    return lines
+    return drawn
 
 
 def _hover(base: alt.Chart, keys: Sequence[str]) -> alt.Chart:
@@ -193,7 +197,7 @@ def _hover(base: alt.Chart, keys: Sequence[str]) -> alt.Chart:
         name="nearest", nearest=True, on="pointerover", fields=["policy", "round"], empty=False
     )
     point: alt.Chart = (
-        base.mark_point(filled=True, size=90)
+        base.mark_point(filled=True, size=90, aria=False)
         .encode(
             opacity=alt.condition(nearest, alt.value(1), alt.value(0)),
             tooltip=[tip("policy"), tip("round"), *map(tip, keys)],

@@ -20,6 +20,9 @@ from stoic.errors import InvalidParameter
 __all__ = ["Gaussian", "LogNormal", "Pareto", "StudentT", "lomax"]
 
 _NEGLIGIBLE = 40.0  # exp(-40) is lost beside 1 in floating point
+_BLOCK = 8_192  # draws of Student's t made at a time: its intermediate arrays stay in cache
+# Taylor's coefficients of sin(pi x): up to |x| = 1/2 what is left out is lost in floating point.
+_SINE = [(-1) ** m * math.pi ** (2 * m + 1) / math.factorial(2 * m + 1) for m in range(10)]
 
 
 @value
@@ -92,6 +95,13 @@ def lomax(shape: float, scale: float = 1.0) -> Pareto:
 class StudentT(Moments):
     """``loc + scale T`` with ``T`` of Student's t-distribution with ``df`` degrees of freedom.
 
+    Draws are made as Bailey (Mathematics of Computation 62, 1994) proposed. The t-distribution is
+    the first coordinate of a point ``(R cos A, R sin A)`` in the plane with the density
+    ``(1 + r^2/df)^-(df/2 + 1) / (2 pi)``, whose angle is uniform and whose radius has the tail
+    ``P(R > r) = (1 + r^2/df)^(-df/2)``, which is easy to invert. So the law is exact for every
+    ``df``, far into the tails: a uniform number, of resolution ``2^-53``, makes the radius. Two
+    uniform numbers a draw and arithmetic on whole arrays take less time than NumPy's own sampler.
+
     >>> law = StudentT(df=2.5, loc=100.0)
     >>> law.mean, law.central_moment(2), law.central_moment(2.5)
     (100.0, 5.0, inf)
@@ -140,10 +150,32 @@ class StudentT(Moments):
         return math.pow(self.scale, k) * (body + tails)
 
     def sample(self, n: int, *, rng: np.random.Generator) -> Floats:
-        draws = rng.standard_t(self.df, n)
+        draws = np.empty(n)
+        for start in range(0, n, _BLOCK):
+            # Pairs, so that a draw takes the same numbers however many are asked for at a time.
+            radii = draws[start : start + _BLOCK]
+            pairs = rng.random((radii.size, 2))
+            np.log(np.subtract(1, pairs[:, 0], out=radii), out=radii)
+            radii *= -2 / self.df
+            np.expm1(radii, out=radii)
+            radii *= self.df
+            np.sqrt(radii, out=radii)
+            radii *= _sine(pairs[:, 1] - 0.5)
         draws *= self.scale
         draws += self.loc
         return draws
+
+
+def _sine(half_turns: Floats) -> Floats:
+    """``sin(pi x)`` for ``|x| <= 1/2``, faster than NumPy's, which has to serve all angles."""
+    squares = half_turns * half_turns
+    sines = squares * _SINE[-1]
+    for coefficient in _SINE[-2:0:-1]:
+        sines += coefficient
+        sines *= squares
+    sines += _SINE[0]
+    sines *= half_turns
+    return sines
 
 
 @value

@@ -63,7 +63,7 @@ def _on_dask(
     with distributed.Client(**where, set_as_default=False) as client:
         # Not pure: a new run must not be answered from the memory of an old one.
         futures = client.map(_numbered, [task] * len(items), list(enumerate(items)), pure=False)
-        for future in distributed.as_completed(futures):
+        for future in distributed.as_completed(futures, loop=client.loop):
             yield future.result()
             future.release()
 

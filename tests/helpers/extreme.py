@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stoic.environments.finite import Discrete
+from stoic.privacy.queries import Histogram
 
-__all__ = ["Observed", "fair", "tail", "tail_about"]
+__all__ = ["Observed", "fair", "likely_centre", "tail", "tail_about"]
 
 
 @dataclass(frozen=True)
@@ -49,3 +50,8 @@ def tail_about(mean: float, by: float, k: float) -> Discrete:
     often = abs(by) ** -k
     often /= often * abs(by) ** k + (1 - often) * abs(by * often / (1 - often)) ** k
     return Discrete((mean + by, mean - by * often / (1 - often)), (often, 1 - often))
+
+
+def likely_centre(bins: Histogram, mean: float) -> float:
+    """The left end of the bin that holds the mean: what a histogram of many rewards releases."""
+    return bins.lo + min((mean - bins.lo) // bins.width, bins.bins - 1) * bins.width

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import stoic
-from helpers.extreme import Observed, fair, tail, tail_about
+from helpers.extreme import Observed, fair, likely_centre, tail, tail_about
 from helpers.shares import too_often
 from stoic.environments.finite import Discrete
 from stoic.estimators import PRMC, PRMR, estimate
@@ -114,7 +114,7 @@ def central_laws(estimator, n, failure):
     """Extreme clean laws at both ends of the range and about the edge of a bin."""
     k, alpha = estimator.moments.k, estimator.contamination.alpha
     query = estimator.query(n, failure)
-    lo, width, last = query.locate.lo, query.locate.width, query.locate.bins - 1
+    lo, width = query.locate.lo, query.locate.width
     cut = query.half_width
     far = (cut + 2 * width) * BEYOND  # cut off wherever the centre is
     means = {
@@ -125,7 +125,7 @@ def central_laws(estimator, n, failure):
     }
     laws = {}
     for place, mean in means.items():
-        centre = lo + min((mean - lo) // width, last) * width  # most likely
+        centre = likely_centre(query.locate, mean)
         above, below = centre + cut * WITHIN, centre - cut * WITHIN
         upper, lower = tail_about(mean, far, k), tail_about(mean, -far, k)
         laws |= {

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import stoic
-from helpers.extreme import Observed, fair, tail, tail_about
+from helpers.extreme import Observed, fair, likely_centre, tail, tail_about
 from stoic.estimators import PRMC, PRMR, estimate
 
 pytestmark = pytest.mark.statistical
@@ -48,7 +48,8 @@ def lost(estimator, n):
         return Observed(tail(cut * BEYOND, k), alpha, -cut * WITHIN)
     mean = query.locate.lo + 1.5 * query.locate.width
     far = cut + 2 * query.locate.width * BEYOND
-    return Observed(tail_about(mean, far, k), alpha, mean - 0.5 * query.locate.width - cut * WITHIN)
+    low = likely_centre(query.locate, mean) - cut * WITHIN
+    return Observed(tail_about(mean, far, k), alpha, low)
 
 
 def rms(estimator, n, law, runs=RUNS):

@@ -86,7 +86,7 @@ def write(path: Path, notes: Notes, result: Result) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with unfinished.open("wb") as file:
-            parquet.write_table(table, file, write_page_checksum=True, store_schema=False)
+            parquet.write_table(table, file, write_page_checksum=True)
             file.flush()
             os.fsync(file.fileno())
         unfinished.replace(path)

@@ -37,6 +37,7 @@ EDITION = 1
 _SHARED = ("policy", "instance", "seed", "checkpoints")  # by all replications of a cell
 _COLUMNS = tuple(field.name for field in dataclasses.fields(Result) if field.name not in _SHARED)
 _KEY = b"stoic"
+_FORM = {"write_page_checksum": True, "store_schema": False}  # Arrow's schema doubles the file
 
 
 @dataclass(frozen=True)
@@ -81,19 +82,21 @@ def write(path: Path, notes: Notes, result: Result) -> None:
     said = {**dataclasses.asdict(notes), "checksum": _checksum(notes, rows)}
     labels = {"panel": [notes.panel] * count, "policy": [notes.policy] * count}
     table = pa.table({**labels, **{name: _column(values) for name, values in rows.items()}})
-    table = table.replace_schema_metadata({_KEY: json.dumps(said)})
     unfinished = path.with_name(f"{path.name}.unfinished")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with unfinished.open("wb") as file:
-            parquet.write_table(table, file, write_page_checksum=True)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
+        try:
+            with unfinished.open("wb") as file:
+                with parquet.ParquetWriter(file, table.schema, **_FORM) as writer:
+                    writer.write_table(table)
+                    writer.add_key_value_metadata({_KEY: json.dumps(said)})
+                file.flush()
+                os.fsync(file.fileno())
+            unfinished.replace(path)
+        finally:
+            unfinished.unlink(missing_ok=True)
         _sync(path.parent)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            unfinished.unlink(missing_ok=True)
         raise UnusableResults(f"cannot write {path}: {error.strerror or error}") from error
 
 

@@ -1,8 +1,8 @@
 """Environments: laws of rewards, contamination, and bandit instances made of them.
 
-=============== ============================================================= ==============
+=============== ============================================================= ===================
 law             what it is                                                    k-th moment
-=============== ============================================================= ==============
+=============== ============================================================= ===================
 ``pareto``      a power tail from ``shift + scale`` on                        k < shape
 ``lomax``       the same, starting at 0                                       k < shape
 ``student-t``   symmetric, with two power tails                               k < df
@@ -11,7 +11,9 @@ law             what it is                                                    k-
 ``bernoulli``   0 or 1                                                        all
 ``discrete``    finitely many values                                          all
 ``scipy``       any named law of SciPy that has a mean                        by its tail
-=============== ============================================================= ==============
+``resampled``   draws from real rewards                                       all, the data's own
+``file``        draws from the rewards in a CSV, Parquet or ``.npy`` file     all, the data's own
+=============== ============================================================= ===================
 
 ===================== ====================================================================
 instance              what it is
@@ -19,6 +21,7 @@ instance              what it is
 ``paper``             the experiments of the paper
 ``hard``              two-point arms that privacy hides from each other
 ``hard-contaminated`` two-point arms that contamination makes indistinguishable
+``file``              the arms that a file of real rewards names
 ===================== ====================================================================
 
 >>> arm = law("student-t", df=2.5, loc=100.0)
@@ -36,10 +39,12 @@ from typing import Any
 from stoic.environments import instances
 from stoic.environments.contamination import Arm, Huber, Point, Source
 from stoic.environments.continuous import Gaussian, LogNormal, Pareto, StudentT, lomax
+from stoic.environments.files import digest_of
 from stoic.environments.finite import Bernoulli, Discrete
 from stoic.environments.instance import Instance
 from stoic.environments.law import FiniteLaw, Law
 from stoic.environments.named import Scipy, scipy_law
+from stoic.environments.resampled import FileLaw, Resampled, file_instance, file_law, resampled
 from stoic.options import make
 
 __all__ = [
@@ -48,6 +53,7 @@ __all__ = [
     "Arm",
     "Bernoulli",
     "Discrete",
+    "FileLaw",
     "FiniteLaw",
     "Gaussian",
     "Huber",
@@ -56,13 +62,18 @@ __all__ = [
     "LogNormal",
     "Pareto",
     "Point",
+    "Resampled",
     "Scipy",
     "Source",
     "StudentT",
     "create",
+    "digest_of",
+    "file_instance",
+    "file_law",
     "instances",
     "law",
     "lomax",
+    "resampled",
     "scipy_law",
 ]
 
@@ -75,12 +86,15 @@ FAMILIES: dict[str, Callable[..., Law]] = {
     "bernoulli": Bernoulli,
     "discrete": Discrete,
     "scipy": Scipy,
+    "resampled": resampled,
+    "file": file_law,
 }
 
 INSTANCES: dict[str, Callable[..., Instance]] = {
     "paper": instances.paper,
     "hard": instances.hard,
     "hard-contaminated": instances.hard_contaminated,
+    "file": file_instance,
 }
 
 

@@ -22,7 +22,9 @@ __all__ = ["Gaussian", "LogNormal", "Pareto", "StudentT", "lomax"]
 _NEGLIGIBLE = 40.0  # exp(-40) is lost beside 1 in floating point
 _BLOCK = 8_192  # draws of Student's t made at a time: its intermediate arrays stay in cache
 # Taylor's coefficients of sin(pi x): up to |x| = 1/2 what is left out is lost in floating point.
-_SINE = [(-1) ** m * math.pi ** (2 * m + 1) / math.factorial(2 * m + 1) for m in range(10)]
+_SINE: list[float] = [
+    (-1) ** m * math.pi ** (2 * m + 1) / math.factorial(2 * m + 1) for m in range(10)
+]
 
 
 @value

@@ -98,7 +98,7 @@ INSTANCES: dict[str, Callable[..., Instance]] = {
 }
 
 
-def law(name: str, **options: Any) -> Law:
+def law(name: str, /, **options: Any) -> Law:
     """A law by the name of its family.
 
     >>> law("lomax", shape=3.0, scale=2.0).mean
@@ -107,7 +107,7 @@ def law(name: str, **options: Any) -> Law:
     return make("law", name, FAMILIES, options)
 
 
-def create(name: str, **options: Any) -> Instance:
+def create(name: str, /, **options: Any) -> Instance:
     """An instance by name.
 
     >>> create("hard", arms=3, horizon=1_000, epsilon=0.5).size

@@ -18,6 +18,7 @@ import io
 import math
 from array import array
 from collections.abc import Callable, Mapping
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ _REWARD = "the reward must be a finite number"
 _ARM = "the arm must have a name"
 
 
-def digest_of(file: str) -> str:
+def digest_of(file: str | PathLike[str]) -> str:
     """The SHA-256 digest of a file, in hexadecimal.
 
     >>> digest_of("nowhere.csv")
@@ -73,7 +74,9 @@ def _numbers_first(arm: str) -> tuple[bool, int, str, str]:
     return not number, len(digits), digits, arm
 
 
-def _bytes_of(file: str) -> bytes:
+def _bytes_of(file: str | PathLike[str]) -> bytes:
+    if not isinstance(file, (str, PathLike)):
+        raise InvalidParameter("file", file, "must be the name of a file")
     try:
         return Path(file).read_bytes()
     except OSError as error:

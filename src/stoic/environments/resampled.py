@@ -12,7 +12,7 @@ Discrete(values=(0.0, 1.0), probabilities=(0.6, 0.4))
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 
 import numpy as np
@@ -171,8 +171,8 @@ def file_law(
     ...     file_law(clicks, arms="button", arm="red").mean
     0.5
     """
-    name = _name_of(file)
-    return FileLaw(name, files.digest_of(name) if digest is None else digest, reward, arms, arm)
+    known = files.digest_of(file) if digest is None else digest
+    return FileLaw(str(file), known, reward, arms, arm)
 
 
 def file_instance(
@@ -192,19 +192,13 @@ def file_instance(
     >>> [law.arm for law in instance.arms], instance.means
     (['9', '10'], array([0. , 0.5]))
     """
-    name = _name_of(file)
-    known = files.digest_of(name) if digest is None else digest
-    if not isinstance(arms, str):
-        raise InvalidParameter("arms", arms, "must be the name of a column")
-    each = files.rewards_of(name, known, arms, reward)
-    laws = tuple(FileLaw(name, known, reward, arms, arm) for arm in each)
-    return Instance(laws, goal, name=Path(name).stem)
-
-
-def _name_of(file: object) -> str:
-    if not isinstance(file, (str, PathLike)):
-        raise InvalidParameter("file", file, "must be the name of a file")
-    return str(fspath(file))
+    known = files.digest_of(file) if digest is None else digest
+    for column, name in (("arms", arms), ("reward", reward)):
+        if not isinstance(name, str):
+            raise InvalidParameter(column, name, "must be the name of a column")
+    each = files.rewards_of(str(file), known, arms, reward)
+    laws = tuple(FileLaw(str(file), known, reward, arms, arm) for arm in each)
+    return Instance(laws, goal, name=Path(file).stem)
 
 
 def _row(rewards: ArrayLike) -> Floats:

@@ -31,6 +31,7 @@ _FROM_INSTANCE = ("arms", "goal", "best")  # what a policy knows of the instance
 
 _MOMENTS: dict[str, Callable[..., Moment]] = {"raw": RawMoment, "central": CentralMoment}
 _SOURCES: dict[str, Callable[..., Source]] = {**FAMILIES, "point": Point}
+_FILE = "file"  # the law, and the instance, that read one
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,7 @@ def build_instance(table: Table, given: Options) -> Instance:
     made = {option: _frozen(one.value) for option, one in given.items() if option != "name"}
     try:
         if "name" in table.items:
+            _check_pinned(table.items["name"], given, table)
             return environments.create(table.items["name"], **made)
         instance = Instance(
             tuple(_source(arm) for arm in table.tables("arms")), made.get("goal", "max")
@@ -126,10 +128,18 @@ def _make(what: str, key: str, factories: Mapping[str, Callable[..., Any]], tabl
         if option != key
     }
     try:
+        _check_pinned(name, given, table)
         made = {option: _frozen(one.value) for option, one in given.items()}
         return options.make(what, name, factories, made)
     except InvalidParameter as error:
         _blame(error, given, table.document, table.path)
+
+
+def _check_pinned(name: str, given: Options, table: Table) -> None:
+    """A study says which bytes it reads: a file that changes would make it another study."""
+    if name == _FILE and "file" in given and "digest" not in given:
+        digest = environments.digest_of(given["file"].value)
+        raise table.wrong("digest", f'must be given; as the file is now, it is "{digest}"')
 
 
 def _choice(table: Table, key: str, known: Mapping[str, Any]) -> str:
@@ -144,7 +154,7 @@ def _blame(error: InvalidParameter, given: Options, document: Document, path: st
     option = error.parameter.partition("[")[0]
     if option == "alpha" and "contamination" in given:
         option = "contamination"  # as a policy calls it
-    if option in given:
+    if option in given and option != "rewards":  # never shown
         raise document.error(given[option].path, error.rule) from None
     if error.value is None:
         raise document.error(within(path, option), error.rule) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from stoic.cli.listing import environments, policies
-from stoic.cli.studies import run
+from stoic.cli.studies import report, run
 from stoic.errors import MissingExtra
 
 try:
@@ -16,7 +16,7 @@ except ImportError:
 __all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
-for command in (run, policies, environments):
+for command in (run, report, policies, environments):
     app.command()(command)
 
 
@@ -40,6 +40,7 @@ def _stoic(
     Examples:
       stoic run paper/figure1.toml           run a study, or go on with it
       stoic run paper/figure1.toml --quick   a first look
+      stoic report results/figure1           its figures, and a page about it
       stoic policies                         what there is to compare
       stoic --install-completion             completion for this shell
     """  # noqa: D301

@@ -1,4 +1,4 @@
-"""``stoic run``: a study, from its file to its results."""
+"""``stoic run`` and ``stoic report``: a study, from its file to its results and its figures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ except ImportError:
 if TYPE_CHECKING:
     from stoic.experiments import Outcome
 
-__all__ = ["run"]
+__all__ = ["report", "run"]
 
 
 def run(
@@ -74,6 +74,28 @@ def run(
             raise typer.Exit(130) from None
     _summarise(outcome)
     print(f"\nKept in {directory}.")
+
+
+def report(
+    directory: Annotated[
+        Path,
+        typer.Argument(metavar="DIR", help="Where the results of a study are.", show_default=False),
+    ],
+) -> None:
+    """Draw the figures of a study, and write its report: one page that opens offline.
+
+    The figure is drawn as PNG, SVG and PDF, and once more on logarithmic axes. An unfinished study
+    is reported as far as it goes.
+
+    \b
+    Examples:
+      stoic report results/figure1
+      stoic report /data/study
+    """  # noqa: D301
+    from stoic.experiments.report import write_report
+
+    for path in write_report(directory):
+        print(path)
 
 
 def _summarise(outcome: Outcome) -> None:

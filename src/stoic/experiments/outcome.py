@@ -25,7 +25,7 @@ FOLDER = "replications"
 class Cell:
     """A policy in a panel: their labels, the settings of the study, and the result.
 
-    ``result`` is None as long as a replication is missing.
+    ``result`` has the replications that are there; None as long as there are none.
     """
 
     panel: str
@@ -50,7 +50,11 @@ class Outcome:
     @property
     def complete(self) -> bool:
         """Whether nothing is missing."""
-        return all(cell.result is not None for cell in self.cells)
+        return all(self.done(cell) == self.study.replications for cell in self.cells)
+
+    def done(self, cell: Cell) -> int:
+        """How many replications of a cell are there."""
+        return 0 if cell.result is None else len(cell.result.replications)
 
 
 def load(directory: str | Path) -> Outcome:
@@ -87,8 +91,8 @@ def files(directory: str | Path) -> list[Path]:
 
 
 def _result(cell: Setting, study: Study, parts: list[Rows]) -> Result | None:
-    """One result of all parts (in order, as their files are), if none is missing."""
-    if sum(len(rows["replications"]) for rows in parts) < study.replications:
+    """One result of all parts (in order, as their files are), if there is any."""
+    if not parts:
         return None
     whole = {name: np.concatenate([rows[name] for rows in parts]) for name in parts[0]}
     return Result(cell.player, cell.instance, study.seed, checkpoints=cell.checkpoints, **whole)

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from stoic.errors import MissingExtra, UnusableResults
 from stoic.simulation import Result
 
-__all__ = ["EDITION", "Notes", "Rows", "alone", "read", "versions", "write"]
+__all__ = ["COLUMNS", "EDITION", "Notes", "Rows", "alone", "read", "versions", "write"]
 
 Rows = dict[str, NDArray[Any]]
 """The columns of a result, with an entry for each replication."""
@@ -35,7 +35,9 @@ EDITION = 1
 """To be raised whenever the same study would give other numbers than before."""
 
 _SHARED = ("policy", "instance", "seed", "checkpoints")  # by all replications of a cell
-_COLUMNS = tuple(field.name for field in dataclasses.fields(Result) if field.name not in _SHARED)
+COLUMNS = tuple(field.name for field in dataclasses.fields(Result) if field.name not in _SHARED)
+"""The fields of a result that have an entry for each replication."""
+
 _KEY = b"stoic"
 _FORM = {"write_page_checksum": True, "store_schema": False}  # Arrow's schema doubles the file
 
@@ -77,7 +79,7 @@ def versions() -> dict[str, str]:
 def write(path: Path, notes: Notes, result: Result) -> None:
     """Write some replications; the file is whole, or not there."""
     pa, parquet = _arrow()
-    rows: Rows = {name: getattr(result, name) for name in _COLUMNS}
+    rows: Rows = {name: getattr(result, name) for name in COLUMNS}
     count = len(result.replications)
     said = {**dataclasses.asdict(notes), "checksum": _checksum(notes, rows)}
     labels = {"panel": [notes.panel] * count, "policy": [notes.policy] * count}
@@ -109,7 +111,7 @@ def read(path: Path) -> tuple[Notes, Rows] | None:
         said = json.loads(table.schema.metadata[_KEY])
         checksum = said.pop("checksum")
         notes = Notes(**said)
-        rows = {name: _values(table.column(name)) for name in _COLUMNS}
+        rows = {name: _values(table.column(name)) for name in COLUMNS}
     except (OSError, LookupError, TypeError, ValueError, pa.ArrowException):
         return None
     return (notes, rows) if checksum == _checksum(notes, rows) else None

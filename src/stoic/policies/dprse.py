@@ -39,6 +39,7 @@ from stoic.policies.policy import (
     checked_delta,
     leader,
     round_robin,
+    stretched,
     survivors,
 )
 from stoic.privacy.queries import TruncatedMean
@@ -145,7 +146,9 @@ class DPRSE(Run):
         )
         if not answers:
             return after
-        error = self.error(state, self.pulls(state)) * self.moments.scale
+        planned = self.pulls(state)
+        issued = min(release.n for (release,) in answers.values())
+        error = stretched(self.error(state, planned), planned, issued) * self.moments.scale
         width = _PROFILES[self.profile].width * error
         active = survivors(state.active, found, sign=self.sign, width=width)
         return dataclasses.replace(after, active=active)

@@ -39,6 +39,7 @@ from stoic.policies.policy import (
     checked_delta,
     leader,
     round_robin,
+    stretched,
     survivors,
 )
 
@@ -194,15 +195,17 @@ class Elimination(Run):
         spent = state.spent + plan.size
         over = decisive or spent >= _first_rounds(state.batch)
         found = {arm: releases[-1].value for arm, releases in answers.items()}
+        # A batch may be closed before all of it was dealt: what counts is what was.
+        issued = min((releases[-1].n for releases in answers.values()), default=n)
         after = dataclasses.replace(
             state,
             batch=state.batch + over,
             spent=spent,
             estimates=tuple(found.get(arm, old) for arm, old in enumerate(state.estimates)),
         )
-        if not (answers and decisive):
+        if not answers or issued < self.threshold(state):
             return after
-        radius = self.estimator.radius(n, self._failure(state))
+        radius = stretched(self.estimator.radius(n, self._failure(state)), n, issued)
         active = survivors(state.active, found, sign=self.sign, width=2 * radius)
         return dataclasses.replace(after, active=active, radius=radius)
 

@@ -43,6 +43,7 @@ __all__ = [
     "leader",
     "natural_scale",
     "round_robin",
+    "stretched",
     "survivors",
 ]
 
@@ -173,6 +174,18 @@ def leader(arms: Sequence[int], estimates: Sequence[float | None], sign: int) ->
         return -np.inf if found is None else sign * found
 
     return max(arms, key=merit)
+
+
+def stretched(radius: float, planned: int, issued: int) -> float:
+    """A radius for ``planned`` rewards, where only ``issued`` were: ``planned / issued`` times it.
+
+    Every term of such a radius is a constant (the bias of the truncation, which stays the planned
+    one) or falls like ``1/sqrt(n)`` or ``1/n``, so none grows by more than that factor.
+
+    >>> stretched(0.5, planned=100, issued=50)
+    1.0
+    """
+    return radius * (planned / issued)
 
 
 def survivors(

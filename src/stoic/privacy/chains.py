@@ -79,3 +79,8 @@ class RecentredMean:
         if fold == 0:
             return self.locate
         return TruncatedMean(earlier[0].value, self.half_width, self.locate.epsilon)
+
+    def reach(self, fold: int) -> tuple[float, float]:
+        """Beyond these ends a reward counts as nothing, wherever the centre turns out to be."""
+        last = self.locate.lo + (self.locate.bins - 1) * self.locate.width
+        return self.locate.lo - 2 * self.half_width, last + 2 * self.half_width

@@ -13,6 +13,7 @@ from stoic.privacy.noise import Noise
 __all__ = ["Histogram", "WindowCounts"]
 
 _MOST = 2**53  # bins or windows: as floats their numbers are still exact
+_MOST_KEPT = 2**31 - 2
 
 
 @value
@@ -50,10 +51,16 @@ class Histogram(OneFold):
     def add(self, total: NDArray[np.int64], block: Block) -> NDArray[np.int64]:
         """The counts with a block's rewards in their bins."""
         values, counts = numbers(block)
-        with np.errstate(all="ignore"):
-            position = np.floor((values - self.lo) / self.width)
-            index = np.clip(position, 0, self.bins - 1)
-        return total + _tally(index, counts, self.bins)
+        return total + _tally(self._index(values), counts, self.bins)
+
+    def keep(self, rewards: Floats) -> NDArray[np.int64]:
+        """Its bin; -1 for none."""
+        return np.nan_to_num(self._index(rewards), nan=-1.0).astype(np.int64)
+
+    def add_kept(self, total: NDArray[np.int64], kept: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The counts with one more in each of these bins."""
+        known = kept[(kept >= 0) & (kept < self.bins)]
+        return total + np.bincount(known, minlength=self.bins)
 
     def merge(self, one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
         """Their sum."""
@@ -64,6 +71,11 @@ class Histogram(OneFold):
         noisy = noise.laplace_vector(total, sensitivity=2, epsilon=self.epsilon)
         left_end = self.lo + int(np.argmax(noisy)) * self.width
         return Release("histogram", left_end, n=n, epsilon=self.epsilon)
+
+    def _index(self, values: Floats) -> Floats:
+        with np.errstate(all="ignore"):
+            position = np.floor((values - self.lo) / self.width)
+            return np.clip(position, 0, self.bins - 1)
 
 
 @value
@@ -104,14 +116,24 @@ class WindowCounts(OneFold):
     def add(self, total: NDArray[np.int64], block: Block) -> NDArray[np.int64]:
         """+1 where each reward's run of windows starts, -1 after its end."""
         values, counts = numbers(block)
-        with np.errstate(all="ignore"):
-            first = np.ceil((values - self.half_width - self.lo) / self.step)
-            last = np.floor((values + self.half_width - self.lo) / self.step)
-            first, last = np.maximum(first, 0), np.minimum(last, self.windows - 1)
-            seen = np.isfinite(values) & (first <= last)
+        first, end, seen = self._run(values)
         weights = None if counts is None else counts[seen]
         starts = _tally(first[seen], weights, self.windows + 1)
-        return total + starts - _tally(last[seen] + 1, weights, self.windows + 1)
+        return total + starts - _tally(end[seen], weights, self.windows + 1)
+
+    def keep(self, rewards: Floats) -> NDArray[np.int64]:
+        """Its run of windows, the first and the one after the last in one integer; -1 for none."""
+        first, end, seen = self._run(rewards)
+        kept = np.full(seen.shape, -1, dtype=np.int64)
+        kept[seen] = first[seen].astype(np.int64) * self._base + end[seen].astype(np.int64)
+        return kept
+
+    def add_kept(self, total: NDArray[np.int64], kept: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The differences with those of these runs."""
+        first, end = np.divmod(kept[kept >= 0], self._base)
+        known = (first < end) & (end <= self.windows)
+        starts = np.bincount(first[known], minlength=self.windows + 1)
+        return total + starts - np.bincount(end[known], minlength=self.windows + 1)
 
     def merge(self, one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
         """Their sum."""
@@ -122,6 +144,22 @@ class WindowCounts(OneFold):
         scores = np.cumsum(total)[: self.windows]
         index = noise.noisy_max(scores, sensitivity=1, epsilon=self.epsilon)
         return Release("window-counts", self.lo + index * self.step, n=n, epsilon=self.epsilon)
+
+    @property
+    def _base(self) -> int:
+        # Two numbers below it share 63 bits; the counts of more windows fill no memory anyway.
+        if self.windows > _MOST_KEPT:
+            rule = "must be at most 2**31 - 2 where rewards are kept"
+            raise InvalidParameter("windows", self.windows, rule)
+        return self.windows + 1
+
+    def _run(self, values: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+        """The first window that holds each value, the one after the last, and whether any does."""
+        with np.errstate(all="ignore"):
+            first = np.ceil((values - self.half_width - self.lo) / self.step)
+            last = np.floor((values + self.half_width - self.lo) / self.step)
+            first, last = np.maximum(first, 0), np.minimum(last, self.windows - 1)
+            return first, last + 1, np.isfinite(values) & (first <= last)
 
 
 def _check_last(name: str, number: int, lo: float, step: float) -> None:

@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stoic.core import Floats, PrivacyBudget, Release, real, settle, value
 from stoic.privacy.mechanism import FAR, Block, OneFold, numbers
@@ -60,6 +61,14 @@ class _FixedPointMean(OneFold, ABC):
             return total + sum(int(self._steps(chunk).sum()) for chunk in chunks)
         pairs = zip(self._steps(rewards).tolist(), counts.tolist(), strict=True)
         return total + sum(int(step) * int(times) for step, times in pairs)
+
+    def keep(self, rewards: Floats) -> NDArray[np.int64]:
+        """Its deviation in grid steps, bounded."""
+        return self._steps(rewards).astype(np.int64)
+
+    def add_kept(self, total: int, kept: NDArray[np.int64]) -> int:
+        """The sum with these steps, clamped once more: what is stored may be tampered with."""
+        return total + int(np.clip(kept, -GRID, GRID).sum())
 
     def merge(self, one: int, other: int) -> int:
         """Their sum."""

@@ -38,6 +38,14 @@ class Mechanism(Protocol[Total]):
         """The total with a block of rewards added."""
         ...
 
+    def keep(self, rewards: Floats) -> NDArray[np.int64]:
+        """All that it will ever need of each reward, as one integer."""
+        ...
+
+    def add_kept(self, total: Total, kept: NDArray[np.int64]) -> Total:
+        """``add``, from what ``keep`` made of the rewards: the same total, bit for bit."""
+        ...
+
     def merge(self, one: Total, other: Total) -> Total:
         """The total of two disjoint sets of rewards."""
         ...

@@ -3,7 +3,8 @@
 A **mechanism** reads one fold of one arm's rewards. It starts from ``empty()``, takes blocks with
 ``add``, joins partial totals with ``merge`` and ends in ``release``. Totals are integers, so any
 split and any order of the same rewards gives the same total, bit for bit: the simulator's blocks,
-an agent's single rewards and a database's rows all feed the same object.
+an agent's single rewards and a database's rows (:func:`keep`, :func:`add_kept`) all feed the same
+object.
 
 A **query** is a chain of mechanisms over disjoint folds: position ``i`` of the batch belongs to
 fold ``i % folds``, and the mechanism of a later fold may depend on the releases of the earlier
@@ -20,6 +21,7 @@ collected in ``docs/theory/privacy.md``.
 from __future__ import annotations
 
 from stoic.privacy.chains import RecentredMean, answer, fold_sizes
+from stoic.privacy.kept import add_kept, keep
 from stoic.privacy.locating import Histogram, WindowCounts
 from stoic.privacy.means import GRID, ClippedMean, TruncatedMean
 from stoic.privacy.mechanism import Block, Mechanism
@@ -36,7 +38,9 @@ __all__ = [
     "TruncatedMean",
     "Unprotected",
     "WindowCounts",
+    "add_kept",
     "answer",
     "fold_sizes",
+    "keep",
     "tame",
 ]

@@ -7,6 +7,12 @@ how often; results come back as they are finished.
 from __future__ import annotations
 
 import contextlib
+import functools
+import os
+import signal
+import threading
+import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -47,9 +53,50 @@ def _in_processes(
     except ImportError:
         raise MissingExtra("joblib", extra="lab") from None
     parallel = joblib.Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)
-    running = parallel(joblib.delayed(_numbered)(task, pair) for pair in enumerate(items))
-    with contextlib.closing(running):  # an interrupt stops what has not begun
-        yield from running
+    tasks = (joblib.delayed(_alongside)(os.getpid(), task, pair) for pair in enumerate(items))
+    with _unheard_interrupts():
+        running = parallel(tasks)  # starts the processes
+    try:
+        yield from (pair for pair in running)  # a generator of ours, so that we close theirs
+    finally:
+        with warnings.catch_warnings():  # an interrupt stops what has not begun: that is no news
+            warnings.simplefilter("ignore", UserWarning)
+            running.close()
+
+
+@contextlib.contextmanager
+def _unheard_interrupts() -> Iterator[None]:
+    """Processes started here never hear of Ctrl-C, which a terminal sends to all of them.
+
+    It is up to this one to end them, without a traceback from each.
+    """
+    if threading.current_thread() is not threading.main_thread():  # it alone sets handlers
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # what is ignored here is so there
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _alongside(
+    parent: int, task: Callable[[Item], Made], pair: tuple[int, Item]
+) -> tuple[int, Made]:
+    _end_with(parent)
+    return _numbered(task, pair)
+
+
+@functools.cache
+def _end_with(parent: int) -> None:
+    """End this process soon after its parent, which tells nobody when it is killed."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _on_dask(

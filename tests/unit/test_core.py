@@ -4,6 +4,7 @@ import math
 import numpy as np
 import pytest
 
+from helpers.refusals import refused
 from stoic.core import (
     CentralMoment,
     Contamination,
@@ -25,14 +26,6 @@ from stoic.privacy.queries import Histogram, RecentredMean, TruncatedMean
 
 MEAN = TruncatedMean(0, 1, 1)
 PAIR = RecentredMean(Histogram(0, 1, 3, 1), 8)
-
-
-def refused(parameter, build, *arguments, **options):
-    """Whether this is refused with an error that names the parameter and states a rule."""
-    with pytest.raises(InvalidParameter) as caught:
-        build(*arguments, **options)
-    error = caught.value
-    return error.parameter == parameter and error.rule in str(error) and bool(error.rule)
 
 
 # --- Assumptions --------------------------------------------------------------------------------

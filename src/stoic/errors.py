@@ -10,6 +10,8 @@
     ├── InvalidReward         (also a TypeError)    a reward is not a number (and is not shown)
     ├── PrivacyViolation      (also a RuntimeError) a release would spend a reward twice or too much
     ├── UnknownTicket         (also a LookupError)  a ticket that this experiment never issued
+    ├── UnknownExperiment     (also a LookupError)  no experiment of that name in this database
+    ├── StoreUnavailable      (also a RuntimeError) the database is busy, full or out of reach
     └── MissingExtra          (also an ImportError) a package is missing; names its pip command
 
 No message ever contains a reward.
@@ -25,6 +27,8 @@ __all__ = [
     "MissingExtra",
     "PrivacyViolation",
     "StoicError",
+    "StoreUnavailable",
+    "UnknownExperiment",
     "UnknownTicket",
     "UnusableResults",
 ]
@@ -72,6 +76,16 @@ class PrivacyViolation(StoicError, RuntimeError):
 
 class UnknownTicket(StoicError, LookupError):
     """The ticket was never issued by this agent or experiment."""
+
+
+class UnknownExperiment(StoicError, LookupError):
+    """The database holds no experiment of that name."""
+
+
+class StoreUnavailable(StoicError, RuntimeError):
+    """The database could not be read or written. Nothing was changed; what was asked for may be
+    asked again.
+    """
 
 
 class MissingExtra(StoicError, ImportError):

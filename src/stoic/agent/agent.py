@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike
 from stoic.agent.batch import OpenBatch
 from stoic.agent.kept import AgentCheckpoint, AgentState, pack, read, unpack
 from stoic.agent.tickets import BEYOND, Ticket, Tickets
-from stoic.core import Floats, PrivacyBudget, Release, dumps, integer
-from stoic.errors import InvalidParameter, InvalidReward, PrivacyViolation, UnknownTicket
+from stoic.core import PrivacyBudget, Release, dumps, integer
+from stoic.errors import InvalidParameter, PrivacyViolation, UnknownTicket
 from stoic.policies import Policy
 from stoic.privacy.ledger import Ledger
 from stoic.privacy.noise import Noise
+from stoic.privacy.rewards import as_reward, as_rewards
 
 __all__ = ["Agent"]
 
@@ -76,7 +77,7 @@ class Agent:
         :class:`~stoic.errors.InvalidReward`.
         """
         if type(reward) is not float:
-            reward = _number(reward)
+            reward = as_reward(reward)
         try:
             _, phase, slot, dealing = ticket
         except (TypeError, ValueError):
@@ -121,7 +122,7 @@ class Agent:
         if not isinstance(tickets, Tickets):
             rule = "must be a block of tickets, from ask_many"
             raise InvalidParameter("tickets", type(tickets).__name__, rule)
-        amounts = _numbers(rewards)
+        amounts = as_rewards(rewards)
         if amounts.shape != (len(tickets),):
             rule = f"must hold one number for each of {len(tickets)} tickets"
             raise InvalidParameter("rewards", f"shape {amounts.shape}", rule)
@@ -156,7 +157,7 @@ class Agent:
 
         The batch then closes, or does so as soon as its remaining slots are dealt and told.
         """
-        default = _number(default)
+        default = as_reward(default)
         if not self._batch.asks:
             return
         self._batch.fill(default)
@@ -265,22 +266,3 @@ def _check_randomness(noise: object, rng: object) -> None:
         raise InvalidParameter("noise", noise, "must be a SecureNoise or a SimulatedNoise")
     if not isinstance(rng, np.random.Generator):
         raise InvalidParameter("rng", rng, "must be a numpy.random.Generator")
-
-
-def _number(reward: object) -> float:
-    if isinstance(reward, (int, float, np.integer, np.floating)) and not isinstance(reward, bool):
-        try:
-            return float(reward)
-        except OverflowError:
-            return float("inf") if reward > 0 else float("-inf")
-    raise InvalidReward(f"a reward must be a real number, not a {type(reward).__name__}")
-
-
-def _numbers(rewards: ArrayLike) -> Floats:
-    amounts = np.asarray(rewards)
-    if amounts.dtype.kind == "O":  # Python integers beyond 64 bits, or no numbers at all
-        return np.array([_number(one) for one in amounts.ravel()]).reshape(amounts.shape)
-    if amounts.dtype.kind not in "iuf":
-        raise InvalidReward(f"rewards must be real numbers, not {amounts.dtype.name}")
-    with np.errstate(all="ignore"):  # signalling NaN, long doubles beyond float64
-        return amounts.astype(np.float64)

@@ -136,16 +136,18 @@ def _number(text: str) -> float:
 def _read_parquet(file: str, content: bytes, columns: _Columns) -> _ByArm:
     try:
         import pyarrow
-        from pyarrow import parquet
+        from pyarrow import compute, parquet
     except ImportError:
         raise MissingExtra("pyarrow", extra="data") from None
     wanted = [name for name in columns if name is not None]
     try:
-        table = parquet.read_table(pyarrow.BufferReader(content), columns=wanted)
-    except pyarrow.ArrowException:
+        whole = parquet.ParquetFile(pyarrow.BufferReader(content))
+        table = whole.read(columns=wanted)
+        known = whole.schema_arrow.names
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError):
         raise InvalidParameter("file", file, "is not Parquet") from None
     for name in wanted:
-        if table.column_names.count(name) != 1:
+        if known.count(name) != 1:
             raise InvalidParameter("file", file, f"must have a column {name!r}, once")
     arms, reward = columns
     kind = table[reward].type
@@ -155,14 +157,18 @@ def _read_parquet(file: str, content: bytes, columns: _Columns) -> _ByArm:
     _check_finite(file, rewards)
     if arms is None:
         return {_ALL: rewards} if rewards.size else {}
-    names = table[arms].cast(pyarrow.string()).combine_chunks().dictionary_encode()
-    codes = names.indices.fill_null(-1).to_numpy()
-    if (codes < 0).any():
-        raise _bad(file, f"row {int(np.argmax(codes < 0)) + 1}", _ARM)
+    try:
+        labels = table[arms].cast(pyarrow.string()).fill_null("")
+        trimmed = compute.utf8_trim_whitespace(labels).combine_chunks().dictionary_encode()
+        names = trimmed.dictionary.to_pylist()
+    except (pyarrow.ArrowException, UnicodeDecodeError):
+        raise InvalidParameter("file", file, f"the column {arms!r} must hold names") from None
+    codes = trimmed.indices.to_numpy()
+    if "" in names:
+        raise _bad(file, f"row {int(np.argmax(codes == names.index(''))) + 1}", _ARM)
     order = np.argsort(codes, kind="stable")
     cuts = np.cumsum(np.bincount(codes))[:-1]
-    parts = np.split(rewards[order], cuts)
-    return dict(zip(names.dictionary.to_pylist(), parts, strict=True))
+    return dict(zip(names, np.split(rewards[order], cuts), strict=True))
 
 
 def _read_npy(file: str, content: bytes, columns: _Columns) -> _ByArm:
@@ -170,7 +176,7 @@ def _read_npy(file: str, content: bytes, columns: _Columns) -> _ByArm:
         raise InvalidParameter("file", file, "has no column of arms: an array is one arm's rewards")
     try:
         rewards = np.load(io.BytesIO(content), allow_pickle=False)
-    except (ValueError, EOFError):
+    except Exception:  # a damaged header may mean anything to NumPy
         raise InvalidParameter("file", file, "is not an array of numbers") from None
     if rewards.ndim != 1 or rewards.dtype.kind not in "iuf":
         raise InvalidParameter("file", file, "must be an array of numbers in one dimension")

@@ -36,7 +36,8 @@ _ROUND = (
 
 def inline(rows: Rows) -> alt.InlineData:
     """Rows as the data of a chart."""
-    return alt.InlineData(values=[dict(row) for row in rows])
+    # A list would be copied row by row whenever a chart is put into another one.
+    return alt.InlineData(values=tuple(dict(row) for row in rows))
 
 
 def colour(look: Mapping[str, Style]) -> alt.Color:
@@ -68,9 +69,12 @@ def rounds(rows: Rows, scale: Scale) -> alt.X:
 
 
 def value_scale(scale: Scale, values: Sequence[float]) -> alt.Scale:
-    """The scale of regrets; a logarithmic one has room for all ``values``."""
+    """The scale of regrets, from zero or logarithmic, with room for all ``values``.
+
+    It ends at a value rather than a tick, so that no label stands out above the chart.
+    """
     if scale == "linear":
-        return alt.Scale(zero=True)
+        return alt.Scale(domain=[0, 1.04 * max([0.0, *values]) or 1.0], nice=False)
     positive = [value for value in values if value > 0] or [1.0]
     domain = [min(positive) / 1.25, max(positive) * 1.25]
     # A regret of zero has no place here: it is drawn at the edge.

@@ -46,7 +46,8 @@ def regret(
     each is dashed (see :func:`stoic.charts.dashes`), so that it is the same in every panel.
     """
     last = {row["reference"]: row["value"] for row in references}
-    y = value_scale(scale, [*(row["mean"] for row in rows), *last.values()])
+    reach = [row["mean"] if row["high"] is None else row["high"] for row in rows]
+    y = value_scale(scale, [*(row["mean"] for row in rows), *reach, *last.values()])
     mean = alt.Y("mean:Q", title="Cumulative regret", scale=y, axis=value_axis(scale))
     base = alt.Chart(inline(rows)).encode(rounds(rows, scale), colour(look))
     band = base.mark_area(opacity=0.25, clip=True).encode(alt.Y("low:Q", scale=y), alt.Y2("high:Q"))

@@ -19,15 +19,13 @@ UNIFORM = "All arms in turn"
 LOWER = "Lower-bound rate"
 PROVED = "Proved for"
 
-_POINTS = 60  # of a line
-
 
 def references(panel: Panel) -> list[Row]:
     """Lines to compare with: ``reference, round, value``."""
     if not panel.played:
         return []
     first = panel.played[0].result
-    rounds = first.checkpoints[spread(len(first.checkpoints), _POINTS)].tolist()
+    rounds = first.checkpoints[spread(len(first.checkpoints), panel.points)].tolist()
     slope = float(first.instance.gaps.mean())
     lines = {UNIFORM: [slope * at for at in rounds]}
     for one in panel.played:

@@ -112,8 +112,9 @@ def _sections(
             "pairs",
             "Pairwise differences",
             "Differences in final regret, paired by replication, with their intervals: where one "
-            "does not cover zero, the policies differ. The variance reduction is how many times "
-            "more replications with independent rewards would be as precise.",
+            "does not cover zero, the policies differ. Variance reduction: how many times more "
+            "replications it would take with independent rewards for the same precision. Below 1, "
+            "shared rewards did not help.",
             _grid(pairs) + tables.pairs(panels),
         ),
         _Section(
@@ -256,7 +257,7 @@ def _lines_key(lines: Lines) -> str:
         f"</svg>{escape(name)}</span>"
         for name, dash in lines.items()
     )
-    return f'<p class="lines">{samples}</p>' if lines else ""
+    return f'<div class="lines">{samples}</div>' if lines else ""
 
 
 def _grid(figures: Sequence[str]) -> str:

@@ -161,15 +161,24 @@ def negated(release: Release) -> Release:
     return dataclasses.replace(release, value=-release.value)
 
 
+def mirrored(plan: Plan) -> Plan:
+    """The same plan about the negated centres, for queries that follow the estimates."""
+    queries = [
+        dataclasses.replace(query, centre=-query.centre) if hasattr(query, "centre") else query
+        for query in plan.queries
+    ]
+    return dataclasses.replace(plan, queries=tuple(queries))
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_costs_are_negated_rewards(name: str) -> None:
     rewarding, saving = one_of(name, goal="max"), one_of(name, goal="min")
     trace = trace_of(rewarding)
     state, rng = saving.init(), play_stream()
     for plan, answers, after in zip(trace.plans, trace.answers, trace.states, strict=True):
-        assert saving.ask(state, rng=rng) == plan
+        assert saving.ask(state, rng=rng) == mirrored(plan)
         costs = {arm: tuple(map(negated, releases)) for arm, releases in answers.items()}
-        state = saving.tell(state, plan, costs)
+        state = saving.tell(state, mirrored(plan), costs)
         assert saving.recommend(state) == rewarding.recommend(after)
     assert getattr(state, "active", None) == getattr(trace.states[-1], "active", None)
 

@@ -36,6 +36,8 @@ def one_of(name: str, *, arms: int = 3, horizon: int = 2000, **changes: Any) -> 
     """The policy of that name, with whatever it needs of a common setting."""
     takes = options.of(POLICIES[name])
     given = {option: value for option, value in _GIVEN.items() if option in takes}
+    if name == "prae-s":
+        given["profile"] = "certified"  # it has no other
     return stoic.policies.create(name, arms=arms, horizon=horizon, **{**given, **changes})
 
 

@@ -5,6 +5,7 @@ policy                   private what it is
 ======================== ======= ==============================================================
 ``prae-r``               yes     the paper's elimination for bounded raw moments
 ``prae-c``               yes     the paper's elimination for bounded central moments
+``prae-s``               yes     our own: elimination with certified radii, at hundreds of users
 ``dprse``                yes     private elimination without robustness (Tao et al. 2022)
 ``elimination``          no      the same elimination over a non-private estimator
 ``successive-elimination`` no    Even-Dar, Mannor, Mansour 2006
@@ -24,12 +25,14 @@ from stoic.policies.dprse import DPRSE
 from stoic.policies.elimination import Elimination
 from stoic.policies.fixed import Oracle, Uniform
 from stoic.policies.policy import Answers, Policy
+from stoic.policies.prae_s import PRAES
 from stoic.policies.successive_elimination import SuccessiveElimination
 from stoic.policies.ucb1 import UCB1
 
 __all__ = [
     "DPRSE",
     "POLICIES",
+    "PRAES",
     "UCB1",
     "Answers",
     "Elimination",
@@ -43,6 +46,7 @@ __all__ = [
 POLICIES: dict[str, Callable[..., Policy]] = {
     "prae-r": Elimination.raw,
     "prae-c": Elimination.central,
+    "prae-s": PRAES.build,
     "dprse": DPRSE.build,
     "elimination": Elimination.comparing,
     "successive-elimination": SuccessiveElimination.build,
@@ -57,9 +61,9 @@ def create(name: str, *, arms: int, horizon: int, **options: Any) -> Policy:
 
     Options, where a policy has them: ``moments`` (:class:`stoic.RawMoment` or
     :class:`stoic.CentralMoment`), ``epsilon``, ``contamination`` (the share of outliers, 0 unless
-    given), ``profile`` (``"proof"`` or ``"unit"``), ``delta`` (1 / horizon unless given),
-    ``first_phase`` (``"batch"``, ``"round"``, ``"greedy"``, ``"explore"``), ``statistic``, ``best``
-    and ``goal`` (``"max"``, or ``"min"`` for costs).
+    given), ``profile`` (``"proof"`` or ``"unit"``; of prae-s ``"certified"``), ``delta``
+    (1 / horizon unless given), ``first_phase`` (``"batch"``, ``"round"``, ``"greedy"``,
+    ``"explore"``), ``statistic``, ``best`` and ``goal`` (``"max"``, or ``"min"`` for costs).
 
     >>> import stoic
     >>> policy = stoic.policies.create(

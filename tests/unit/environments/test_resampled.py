@@ -459,7 +459,7 @@ def test_a_study_reads_a_file_with_the_digest_that_it_states(folder):
         "data.csv"
     )
     one = f'{{law = "file", file = "data.csv", arms = "arm", arm = "a", digest = "{digest}"}}'
-    assert read(f"arms = [{one}]").arms == (file_law("data.csv", arms="arm", arm="a"),)
+    assert read(f"arms = [{one}, {one}]").arms == (file_law("data.csv", arms="arm", arm="a"),) * 2
 
 
 def test_a_study_that_does_not_state_the_digest_is_told_it(folder):
@@ -471,7 +471,8 @@ def test_a_study_that_does_not_state_the_digest_is_told_it(folder):
 
 
 def test_a_study_may_hold_rewards_and_an_error_does_not_show_them():
-    assert read('arms = [{law = "resampled", rewards = [1, 2, 1]}]').means.tolist() == [4 / 3]
+    one = '{law = "resampled", rewards = [1, 2, 2, 2]}'
+    assert read(f"arms = [{one}, {one}]").arms == (resampled([1, 2, 2, 2]),) * 2
     with pytest.raises(InvalidStudy, match=r"arms\[0\]: rewards = 'number 2'") as caught:
         read('arms = [{law = "resampled", rewards = [7919.25, nan]}]')
     assert "7919" not in str(caught.value)

@@ -7,6 +7,7 @@
     ├── InvalidState          (also a ValueError)   stored JSON cannot be read back
     ├── InvalidStudy          (also a ValueError)   a study breaks a rule; names file, line and key
     ├── UnusableResults       (also a RuntimeError) results cannot be read, written or continued
+    ├── LostWorkers           (also a RuntimeError) the processes that do the work cannot be had
     ├── InvalidReward         (also a TypeError)    a reward is not a number (and is not shown)
     ├── PrivacyViolation      (also a RuntimeError) a release would spend a reward twice or too much
     ├── UnknownTicket         (also a LookupError)  a ticket that this experiment never issued
@@ -24,6 +25,7 @@ __all__ = [
     "InvalidReward",
     "InvalidState",
     "InvalidStudy",
+    "LostWorkers",
     "MissingExtra",
     "PrivacyViolation",
     "StoicError",
@@ -64,6 +66,10 @@ class InvalidStudy(StoicError, ValueError):
 
 class UnusableResults(StoicError, RuntimeError):
     """The results of a study are not there, belong to another study, or cannot be written."""
+
+
+class LostWorkers(StoicError, RuntimeError):
+    """Worker processes, or a Dask scheduler, cannot be reached or have died."""
 
 
 class InvalidReward(StoicError, TypeError):

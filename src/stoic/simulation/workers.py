@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import logging
 import os
+import re
 import signal
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, CancelledError
 from typing import Any, TypeVar
 
 from stoic.core import integer
-from stoic.errors import MissingExtra
+from stoic.errors import InvalidParameter, LostWorkers, MissingExtra
 
 __all__ = ["Workers", "as_completed"]
 
@@ -27,6 +30,9 @@ Made = TypeVar("Made")
 Workers = int | str
 """A number of processes on this machine (1: this one), or the address of a Dask scheduler
 (``"tcp://..."``; ``"local"`` starts one here)."""
+
+_ADDRESS = re.compile(r"(tcp|tls|ucx|ws|wss)://.+:\d{1,5}")
+_PATIENCE = 10  # seconds for a scheduler to answer
 
 
 def as_completed(
@@ -58,6 +64,8 @@ def _in_processes(
         running = parallel(tasks)  # starts the processes
     try:
         yield from (pair for pair in running)  # a generator of ours, so that we close theirs
+    except BrokenExecutor:
+        raise LostWorkers("a worker process died; it may have run out of memory") from None
     finally:
         with warnings.catch_warnings():  # an interrupt stops what has not begun: that is no news
             warnings.simplefilter("ignore", UserWarning)
@@ -106,13 +114,35 @@ def _on_dask(
         import distributed
     except ImportError:
         raise MissingExtra("distributed", extra="dask") from None
-    where: dict[str, Any] = {"processes": True} if address == "local" else {"address": address}
-    with distributed.Client(**where, set_as_default=False) as client:
+    with _connected(distributed, address) as client:
         # Not pure: a new run must not be answered from the memory of an old one.
         futures = client.map(_numbered, [task] * len(items), list(enumerate(items)), pure=False)
         for future in distributed.as_completed(futures, loop=client.loop):
-            yield future.result()
+            try:
+                made = future.result()
+            except (
+                CancelledError,
+                distributed.KilledWorker,
+                distributed.comm.core.CommClosedError,
+            ):
+                raise LostWorkers(f"{address}: the scheduler or its workers are gone") from None
+            yield made
             future.release()
+
+
+def _connected(distributed: Any, address: str) -> Any:
+    """A client of the scheduler at this address, or of one that is started here."""
+    where: dict[str, Any] = {"address": address, "timeout": _PATIENCE}
+    if address == "local":
+        where = {"processes": True, "dashboard_address": None, "silence_logs": logging.ERROR}
+    elif not _ADDRESS.fullmatch(address):
+        raise InvalidParameter("scheduler", address, "must be like tcp://host:8786, or 'local'")
+    # What goes wrong is raised; the log would say it again, at length.
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
+    try:
+        return distributed.Client(**where, set_as_default=False)
+    except OSError as error:
+        raise LostWorkers(f"{address}: no Dask scheduler answers there ({error})") from None
 
 
 def _numbered(task: Callable[[Item], Made], pair: tuple[int, Item]) -> tuple[int, Made]:

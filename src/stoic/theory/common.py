@@ -6,8 +6,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stoic.core import Floats
+from stoic.errors import InvalidParameter
 
-__all__ = ["bin_mass", "iota", "variance"]
+__all__ = ["bin_mass", "check_share", "iota", "variance"]
+
+_LEAST = 1e-100  # below, thresholds in 1 / alpha^2 leave the range of floats
+
+
+def check_share(alpha: float) -> None:
+    """Refuse shares of outliers that are neither 0 nor an ordinary number.
+
+    >>> check_share(1e-200)
+    Traceback (most recent call last):
+        ...
+    stoic.errors.InvalidParameter: contamination = 1e-200: must be 0, or at least 1e-100
+    """
+    if 0 < alpha < _LEAST:
+        raise InvalidParameter("contamination", alpha, f"must be 0, or at least {_LEAST:g}")
 
 
 def iota(alpha: float) -> float:

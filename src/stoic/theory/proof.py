@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from stoic.core import Floats, real
 from stoic.errors import InvalidParameter
-from stoic.theory.common import bin_mass, iota, variance
+from stoic.theory.common import bin_mass, check_share, iota, variance
 
 __all__ = [
     "central_bin_width",
@@ -62,6 +62,7 @@ def check_raw(*, epsilon: float, alpha: float) -> None:
         ...
     stoic.errors.InvalidParameter: contamination = 0.6: must be <= 0.5 for PRM-R, profile 'proof'
     """
+    check_share(alpha)
     if alpha > raw_breakdown:
         rule = f"must be <= {raw_breakdown} for PRM-R, profile 'proof'"
         raise InvalidParameter("contamination", alpha, rule)
@@ -137,6 +138,7 @@ def check_central(*, epsilon: float, alpha: float, k: float, half_range: float) 
         ...
     stoic.errors.InvalidParameter: contamination = 0.3: must be < 0.133 for PRM-C, profile 'proof'
     """
+    check_share(alpha)
     if alpha >= central_breakdown:
         rule = f"must be < {central_breakdown} for PRM-C, profile 'proof'"
         raise InvalidParameter("contamination", alpha, rule)
@@ -210,7 +212,7 @@ def central_threshold(
     >>> central_threshold(epsilon=1.0, alpha=0.05, k=2, half_range=22.0, failure=1e-6) > 8e7
     True
     """
-    bins_log = math.log(16 * half_range / failure)
+    bins_log = math.log(16 * half_range) + math.log(1 / failure)  # the quotient may overflow
     if alpha == 0:
         return float(math.floor(200 * bins_log / epsilon) + 1)
     log = math.log(16 / failure)

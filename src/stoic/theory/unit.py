@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from stoic.core import Floats
 from stoic.errors import InvalidParameter
-from stoic.theory.common import iota
+from stoic.theory.common import check_share, iota
 
 __all__ = [
     "central_bin_width",
@@ -50,6 +50,7 @@ def check_raw(*, epsilon: float, alpha: float) -> None:
 
     >>> check_raw(epsilon=1.0, alpha=0.2)
     """
+    check_share(alpha)
     if alpha >= raw_breakdown:
         rule = f"must be < {raw_breakdown} for profile 'unit'"
         raise InvalidParameter("contamination", alpha, rule)
@@ -117,7 +118,7 @@ def central_threshold(
     231.0
     """
     log = math.log(1 / failure)
-    located = max(iota(alpha) * log, math.log(half_range / failure)) / epsilon
+    located = max(iota(alpha) * log, math.log(half_range) + log) / epsilon
     return max(
         float(math.ceil(located)), raw_threshold(epsilon=epsilon, alpha=alpha, failure=failure)
     )

@@ -105,6 +105,15 @@ def test_every_setting_ends_at_its_breakdown_point(moments, profile, point, itse
         Accuracy(moments, 1.0, past, profile)
 
 
+@pytest.mark.parametrize("profile", ["proof", "unit"])
+@pytest.mark.parametrize("moments", [RawMoment(1.001, 1.0), CentralMoment(1.001, 1.0, (-1e9, 1e9))])
+def test_the_smallest_share_still_has_finite_numbers(moments, profile):
+    mean = Accuracy(moments, 1e-6, 1e-100, profile)
+    threshold = mean.threshold(1e-300)
+    assert 1e100 < threshold < 1e210
+    assert 0 < mean.radius(threshold, 1e-300) < math.inf
+
+
 def test_the_floor_is_the_bias_that_outliers_can_cause():
     alpha, k = 0.02, 3.0
     raw, central = RawMoment(k, 8.0), CentralMoment(k, 8.0, (0, 100))  # s = 2
@@ -227,6 +236,9 @@ def test_at_budget_ten_the_printed_radius_is_five_thirds_too_small():
         ({"epsilon": 0}, "epsilon"),
         ({"contamination": 1.0}, "contamination"),
         ({"contamination": 0.51}, "contamination"),
+        ({"contamination": 1e-300}, "contamination"),
+        ({"contamination": 1e-300, "profile": "unit"}, "contamination"),
+        ({"contamination": 1e-300, "moments": CENTRAL}, "contamination"),
         ({"profile": "best"}, "profile"),
         ({"moments": CENTRAL, "epsilon": 1.1}, "epsilon"),
         ({"moments": CentralMoment(2, 1.0, (0, 1))}, "half of mean_range"),

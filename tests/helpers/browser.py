@@ -35,6 +35,7 @@ _FLAGS = (
     "--host-resolver-rules=MAP * ~NOTFOUND",
     "--proxy-server=127.0.0.1:9",  # what does not ask for names gets no further either
 )
+_COMPLAINTS = ("error", "warning", "assert")
 _PATIENCE = 60.0  # seconds; a loaded machine is slow
 
 
@@ -60,9 +61,14 @@ class Page:
             raise BrowserFailed(_words(found["exceptionDetails"]))
         return found["result"].get("value")
 
-    def wait_for(self, expression: str) -> None:
+    @property
+    def faults(self) -> list[str]:
+        """All that a page which stands alone must not do."""
+        return [*(f"asked for {url}" for url in self.requests), *self.errors]
+
+    def wait_for(self, expression: str, patience: float = _PATIENCE) -> None:
         """Until the expression holds on the page."""
-        end = time.monotonic() + _PATIENCE
+        end = time.monotonic() + patience
         while not self.evaluate(expression):
             if time.monotonic() > end:
                 raise BrowserFailed(f"never became true: {expression}; errors: {self.errors}")
@@ -100,7 +106,7 @@ class Page:
         ):
             values = (one.get("value", one.get("description")) for one in said["args"])
             self.errors.append(" ".join(map(str, values)))
-        elif method == "Log.entryAdded" and said["entry"]["level"] in ("error", "warning"):
+        elif method == "Log.entryAdded" and said["entry"]["level"] in _COMPLAINTS:
             self.errors.append(said["entry"]["text"])
 
 

@@ -1,37 +1,26 @@
-"""The page of a report: everything inside one HTML file.
-
-Charts and rows are one compressed text, because charts are alike and rows are many.
-"""
+"""The page of a report: everything inside one HTML file."""
 
 from __future__ import annotations
 
-import base64
-import gzip
-import json
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
 from importlib import resources
 from string import Template
 from typing import Any
 
-import altair as alt
 import vl_convert
 
 from stoic import charts
 from stoic.experiments.outcome import Outcome
 from stoic.experiments.report import tables
+from stoic.experiments.report.inside import Drawn, Inside
 from stoic.experiments.report.rows import Panel, Row
 from stoic.experiments.report.words import Words
 
 __all__ = ["render_page"]
 
-_DIGITS = 7  # of a number in a chart
-
 Lines = Mapping[str, Sequence[int]]
-Drawn = Mapping[str, alt.LayerChart]
-"""A chart for each scale of its axes."""
 
 
 def render_page(
@@ -42,7 +31,7 @@ def render_page(
     words: Words,
 ) -> str:
     """The page as text; ``references`` are the lines to compare with, for each panel."""
-    data = _Data()
+    data = Inside()
     sections = _sections(outcome, panels, references, look, data)
     return Template(_file("page.html")).substitute(
         title=escape(outcome.study.title),
@@ -77,15 +66,17 @@ def _sections(
     panels: Sequence[Panel],
     references: Sequence[Sequence[Row]],
     look: Mapping[str, charts.Style],
-    data: _Data,
+    data: Inside,
 ) -> list[_Section]:
     lines = charts.dashes([row["reference"] for rows in references for row in rows])
     regret, final, arms, pairs = [], [], [], []
     for number, (panel, compared) in enumerate(zip(panels, references, strict=True)):
-        regret.append(data.figure(f"regret-{number}", panel, _regret(panel, compared, look, lines)))
-        final.append(data.figure(f"final-{number}", panel, _final(panel, look)))
-        arms.append(data.figure(f"arms-{number}", panel, _arms(panel, look)))
-        pairs.append(data.figure(f"pairs-{number}", panel, _pairs(panel)))
+        regret.append(
+            data.figure(f"regret-{number}", panel.label, _regret(panel, compared, look, lines))
+        )
+        final.append(data.figure(f"final-{number}", panel.label, _final(panel, look)))
+        arms.append(data.figure(f"arms-{number}", panel.label, _arms(panel, look)))
+        pairs.append(data.figure(f"pairs-{number}", panel.label, _pairs(panel)))
     study = f'<pre tabindex="0">{escape(outcome.study.text)}</pre>'
     return [
         _Section(
@@ -169,57 +160,6 @@ def _pairs(panel: Panel) -> Drawn:
 
 
 _WIDE: dict[str, Any] = {"width": "container", "interactive": True}
-
-
-@dataclass(frozen=True, slots=True)
-class _Data:
-    """The charts of the page, and the tables that they read."""
-
-    charts: dict[str, dict[str, Any]] = field(default_factory=dict)
-    tables: dict[str, dict[str, Any]] = field(default_factory=dict)
-
-    def figure(self, name: str, panel: Panel, drawn: Drawn) -> str:
-        """A place on the page for a chart, which is kept; nothing to draw is said in words."""
-        head = f"<figure><h3>{escape(panel.label)}</h3>"
-        if not drawn:
-            return f"{head}<p>Nothing to draw yet.</p></figure>"
-        self.charts[name] = {scale: self._keep(chart) for scale, chart in drawn.items()}
-        return f'{head}<div class="chart" id="{name}"></div></figure>'
-
-    def _keep(self, chart: alt.LayerChart) -> dict[str, Any]:
-        """The chart without its rows, which are kept by name: equal ones once."""
-        with alt.data_transformers.enable(consolidate_datasets=True):
-            spec = chart.to_dict()
-        rows = spec.pop("datasets")
-        self.tables.update({name: _packed(table) for name, table in rows.items()})
-        del spec["config"], spec["$schema"]
-        return {**spec, "tables": list(rows)}
-
-    def text(self) -> str:
-        themes = {"light": charts.theme(), "dark": charts.theme(dark=True)}
-        whole = {"themes": themes, "charts": self.charts, "tables": self.tables}
-        plain = json.dumps(whole, separators=(",", ":"), allow_nan=False).encode()
-        return base64.b64encode(gzip.compress(plain, mtime=0)).decode()
-
-
-def _packed(rows: Sequence[Row]) -> dict[str, Any]:
-    """Rows as columns: numbers as they are, of texts the different ones and which."""
-    columns: dict[str, Any] = {}
-    for name in rows[0]:
-        values = [row[name] for row in rows]
-        if any(isinstance(value, str) for value in values):
-            levels = list(dict.fromkeys(values))
-            columns[name] = {"levels": levels, "values": [levels.index(one) for one in values]}
-        else:
-            columns[name] = {"values": [_short(value) for value in values]}
-    return {"rows": len(rows), "columns": columns}
-
-
-def _short(value: float | None) -> float | None:
-    if value is None or not math.isfinite(value):
-        return None
-    short = float(f"{value:.{_DIGITS}g}")
-    return int(short) if short.is_integer() else short
 
 
 def _key(look: Mapping[str, charts.Style]) -> str:

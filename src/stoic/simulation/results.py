@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from stoic.core import Floats
 from stoic.environments import Instance
+from stoic.errors import InvalidParameter
 from stoic.policies import Policy
 from stoic.simulation.engine import Replication
 
@@ -114,6 +115,8 @@ class Comparison:
 def compare(one: Result, other: Result) -> Comparison:
     """Paired difference ``one - other``, replication by replication.
 
+    Both must have met the same rewards: same instance, seed and replications.
+
     >>> import stoic
     >>> instance = stoic.instances.paper("pareto", alpha=0.05)
     >>> moments = instance.central(2, mean_range=(0, 100))
@@ -127,6 +130,7 @@ def compare(one: Result, other: Result) -> Comparison:
     >>> abs(found.difference - (results[0].mean - results[1].mean)) < 1e-6
     True
     """
+    _check_pair(one, other)
     difference = one.final_regret - other.final_regret
     apart = np.var(one.final_regret) + np.var(other.final_regret)
     together = np.var(difference)
@@ -135,6 +139,16 @@ def compare(one: Result, other: Result) -> Comparison:
         float(_standard_error(difference)),
         float(apart / together) if together > 0 else float("inf" if apart > 0 else "nan"),
     )
+
+
+def _check_pair(one: Result, other: Result) -> None:
+    rule = "must be that of both results"
+    if one.instance != other.instance:
+        raise InvalidParameter("instance", other.instance.name, rule)
+    if one.seed != other.seed:
+        raise InvalidParameter("seed", other.seed, rule)
+    if not np.array_equal(one.replications, other.replications):
+        raise InvalidParameter("replications", other.replications.tolist(), rule)
 
 
 def _standard_error(rows: Floats) -> Floats:

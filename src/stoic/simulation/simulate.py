@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,7 @@ from stoic.simulation.workers import Workers, as_completed
 __all__ = ["check_fit", "checkpoint_rounds", "simulate"]
 
 _TASKS_PER_WORKER = 8  # fine enough to keep all of them busy to the end
+_UNKNOWN = 4  # workers, for what we know of a cluster
 
 
 def simulate(
@@ -52,10 +53,11 @@ def simulate(
     wanted = _numbers(replications)
     rounds = checkpoint_rounds(checkpoints, policy.horizon)
     seed = integer("seed", seed, at_least=0)
+    workers = jobs if isinstance(jobs, str) else integer("jobs", jobs, at_least=1)
     play = functools.partial(_play, policy, Streams(instance, seed=seed), rounds)
-    tasks = len(wanted) if jobs == 1 else _TASKS_PER_WORKER * (jobs if isinstance(jobs, int) else 4)
+    tasks = _TASKS_PER_WORKER * (workers if isinstance(workers, int) else _UNKNOWN)
     parts = [part.tolist() for part in np.array_split(wanted, min(tasks, len(wanted)))]
-    done = dict(as_completed(play, parts, jobs))
+    done = dict(as_completed(play, parts, workers))
     played = [one for index in range(len(parts)) for one in done[index]]
     return Result.gather(
         policy, instance, seed=seed, replications=wanted, checkpoints=rounds, played=played
@@ -92,16 +94,16 @@ def checkpoint_rounds(checkpoints: int | ArrayLike, horizon: int) -> NDArray[np.
         spaced = np.arange(1, count + 1) * (horizon / max(count, 1))
         return np.unique(np.rint(spaced).astype(np.int64).clip(1, horizon))
     rounds = np.unique(np.asarray(checkpoints))
-    if rounds.dtype.kind not in "iu" or (
-        rounds.size and not 1 <= rounds[0] <= rounds[-1] <= horizon
-    ):
+    if not rounds.size:
+        return rounds.astype(np.int64)
+    if rounds.dtype.kind not in "iu" or not 1 <= rounds[0] <= rounds[-1] <= horizon:
         rule = f"must be rounds (integers) from 1 to the horizon, {horizon}"
         raise InvalidParameter("checkpoints", checkpoints, rule)
     return rounds.astype(np.int64)
 
 
 def _numbers(replications: int | Sequence[int]) -> list[int]:
-    if isinstance(replications, (int, np.integer)):
+    if not isinstance(replications, Iterable):
         return list(range(integer("replications", replications, at_least=1)))
     numbers = [integer("replications", one, at_least=0) for one in replications]
     if not numbers or len(set(numbers)) != len(numbers):

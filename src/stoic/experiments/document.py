@@ -24,6 +24,7 @@ from stoic.errors import InvalidParameter, InvalidStudy
 __all__ = ["Document", "Table", "hint", "within"]
 
 _LAST = re.compile(r"(\.?[^.\[\]]+|\[\d+\])$")
+_ENDS = ("]", "}", "'''", '"""')  # one of which ends a statement of several lines
 _PLACE = re.compile(r" \(at line (\d+), column (\d+)\)$")
 
 
@@ -168,7 +169,10 @@ def _lines(text: str) -> dict[str, int]:
     arrays: dict[str, int] = {}  # how many tables each [[array]] has so far
     table = ""
     pending, first = "", 0
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), start=1):
+        if pending and not any(end in line for end in _ENDS):
+            pending += f"\n{line}"
+            continue
         pending, first = (f"{pending}\n{line}", first) if pending else (line, number)
         try:
             statement = tomllib.loads(pending)

@@ -11,14 +11,11 @@ import numpy as np
 
 from stoic.errors import UnusableResults
 from stoic.experiments.grid import Setting
-from stoic.experiments.storage import Notes, Rows, read
+from stoic.experiments.storage import Notes, Rows, files, read
 from stoic.experiments.study import Study, parse
 from stoic.simulation import Result
 
-__all__ = ["FOLDER", "Cell", "Outcome", "load"]
-
-FOLDER = "replications"
-"""Where in the directory of a study the files are."""
+__all__ = ["Cell", "Outcome", "load"]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -38,7 +35,8 @@ class Cell:
 class Outcome:
     """A study, its cells in the order of the study, and where the numbers come from.
 
-    ``provenance`` has the versions (``stoic``, ``numpy``, ``scipy``, ``python``), the ``seed``, the
+    ``provenance`` has the versions (``stoic``, ``numpy``, ``scipy``, ``python``; several, if it
+    went on with others), the ``seed``, the
     ``digest`` of the study, when the run ``started`` and ``finished`` (UTC), and the ``seconds`` of
     work, summed over the workers.
     """
@@ -85,22 +83,23 @@ def load(directory: str | Path) -> Outcome:
     return Outcome(study, cells, _provenance(notes))
 
 
-def files(directory: str | Path) -> list[Path]:
-    """The files that a run has written."""
-    return sorted((Path(directory) / FOLDER).glob("*.parquet"))
-
-
 def _result(cell: Setting, study: Study, parts: list[Rows]) -> Result | None:
-    """One result of all parts (in order, as their files are), if there is any."""
+    """One result of all parts, if there is any."""
     if not parts:
         return None
     whole = {name: np.concatenate([rows[name] for rows in parts]) for name in parts[0]}
+    _, order = np.unique(whole["replications"], return_index=True)
+    whole = {name: rows[order] for name, rows in whole.items()}
     return Result(cell.player, cell.instance, study.seed, checkpoints=cell.checkpoints, **whole)
 
 
 def _provenance(notes: Sequence[Notes]) -> dict[str, Any]:
+    made_by = {
+        name: ", ".join(dict.fromkeys(one.versions[name] for one in notes))
+        for name in notes[0].versions
+    }
     return {
-        **notes[0].versions,
+        **made_by,
         "seed": notes[0].seed,
         "digest": notes[0].digest,
         "started": min(one.started for one in notes),

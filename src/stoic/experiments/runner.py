@@ -7,6 +7,7 @@ from there. The numbers do not depend on how often that happens, nor on the work
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections.abc import Callable
@@ -18,8 +19,19 @@ from statistics import fmean
 from stoic.core import Floats
 from stoic.errors import UnusableResults
 from stoic.experiments.grid import Setting
-from stoic.experiments.outcome import FOLDER, Outcome, files, load
-from stoic.experiments.storage import EDITION, Notes, alone, read, versions, write
+from stoic.experiments.outcome import Outcome, load
+from stoic.experiments.storage import (
+    EDITION,
+    Notes,
+    Rows,
+    alone,
+    clear,
+    file_name,
+    files,
+    read,
+    versions,
+    write,
+)
 from stoic.experiments.study import Study
 from stoic.simulation import Result, Workers, as_completed, simulate
 
@@ -33,8 +45,8 @@ _CHUNKS = 50  # of a cell, at most: each costs some milliseconds of disk
 class Standing:
     """How far a run has come: replications done and in all, and the mean regret of each policy.
 
-    Regret is averaged over the panels that a policy has played in so far. ``damaged`` files were
-    found at the start; what they held is played again.
+    Regret is averaged over the panels in which every policy has played, so that they can be
+    compared. ``damaged`` files were found at the start; what they held is played again.
     """
 
     done: int
@@ -60,16 +72,16 @@ def run(
     directory = Path(directory)
     with alone(directory):
         if fresh:
-            for path in files(directory):
-                path.unlink()
+            clear(directory, files(directory))
         books = _Books(study, directory)
-        missing = [chunk for chunk in _chunks(study) if not books.has(chunk)]
+        missing = books.missing()
         work = [(study.cells[one.cell], study.seed, one.replications) for one in missing]
         tell = watch or (lambda standing: None)
         tell(books.standing())
-        for index, (seconds, result) in as_completed(_play, work, workers):
-            books.keep(missing[index], seconds, result)
-            tell(books.standing())
+        with contextlib.closing(as_completed(_play, work, workers)) as played:
+            for index, (seconds, result) in played:
+                books.keep(missing[index], seconds, result)
+                tell(books.standing())
     return load(directory)
 
 
@@ -80,7 +92,7 @@ class _Chunk:
 
     @property
     def file(self) -> str:
-        return f"{self.cell:04}-{self.replications.start:06}.parquet"
+        return file_name(self.cell, self.replications.start)
 
 
 def _chunks(study: Study) -> list[_Chunk]:
@@ -116,20 +128,29 @@ class _Books:
 
     def __init__(self, study: Study, directory: Path) -> None:
         self._study = study
-        self._folder = directory / FOLDER
+        self._directory = directory
         self._started = _now()
         self._versions = versions()
         self._regret: list[list[float]] = [[] for _ in study.cells]
-        self._kept: set[str] = set()
-        self._damaged = 0
-        for path in files(directory):
-            found = read(path)
-            if found is None:
-                self._damaged += 1
-                continue
-            notes, rows = found
-            self._check(notes, directory)
-            self._count(path.name, notes.cell, rows["final_regret"])
+        self._missing = {chunk.file: chunk for chunk in _chunks(study)}
+        kept = {path: read(path) for path in files(directory)}
+        for found in kept.values():
+            if found is not None:
+                self._check(found[0], directory)
+        useless = [path for path, found in kept.items() if not self._take(path.name, found)]
+        clear(directory, useless)
+        self._damaged = sum(kept[path] is None for path in useless)
+
+    def _take(self, file: str, found: tuple[Notes, Rows] | None) -> bool:
+        """Count what a file holds, unless the study is divided in another way by now."""
+        chunk = self._missing.get(file)
+        if found is None or chunk is None:
+            return False
+        rows = found[1]
+        if rows["replications"].tolist() != list(chunk.replications):
+            return False
+        self._count(chunk, rows["final_regret"])
+        return True
 
     def _check(self, notes: Notes, directory: Path) -> None:
         """Refuse to mix."""
@@ -149,8 +170,9 @@ class _Books:
         advice = "choose another directory, or start afresh (--fresh)"
         raise UnusableResults(f"{directory}: holds results {what}; {advice}")
 
-    def has(self, chunk: _Chunk) -> bool:
-        return chunk.file in self._kept
+    def missing(self) -> list[_Chunk]:
+        """What is still to be played."""
+        return list(self._missing.values())
 
     def keep(self, chunk: _Chunk, seconds: float, result: Result) -> None:
         """Write a chunk down."""
@@ -170,19 +192,23 @@ class _Books:
             finished=_now(),
             seconds=seconds,
         )
-        write(self._folder / chunk.file, notes, result)
-        self._count(chunk.file, chunk.cell, result.final_regret)
+        write(self._directory, notes, result)
+        self._count(chunk, result.final_regret)
 
-    def _count(self, file: str, cell: int, final_regret: Floats) -> None:
-        self._kept.add(file)
-        self._regret[cell] += final_regret.tolist()
+    def _count(self, chunk: _Chunk, final_regret: Floats) -> None:
+        del self._missing[chunk.file]
+        self._regret[chunk.cell] += final_regret.tolist()
 
     def standing(self) -> Standing:
         """Where the run stands."""
-        means: dict[str, list[float]] = {}
+        panels: dict[str, list[tuple[str, list[float]]]] = {}
         for cell, regret in zip(self._study.cells, self._regret, strict=True):
-            if regret:
-                means.setdefault(cell.policy, []).append(fmean(regret))
+            panels.setdefault(cell.panel, []).append((cell.policy, regret))
+        means: dict[str, list[float]] = {}
+        for panel in panels.values():
+            if all(regret for _, regret in panel):
+                for policy, regret in panel:
+                    means.setdefault(policy, []).append(fmean(regret))
         return Standing(
             done=sum(map(len, self._regret)),
             total=len(self._study.cells) * self._study.replications,

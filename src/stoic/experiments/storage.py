@@ -14,7 +14,8 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -26,7 +27,19 @@ from numpy.typing import NDArray
 from stoic.errors import MissingExtra, UnusableResults
 from stoic.simulation import Result
 
-__all__ = ["COLUMNS", "EDITION", "Notes", "Rows", "alone", "read", "versions", "write"]
+__all__ = [
+    "COLUMNS",
+    "EDITION",
+    "Notes",
+    "Rows",
+    "alone",
+    "clear",
+    "file_name",
+    "files",
+    "read",
+    "versions",
+    "write",
+]
 
 Rows = dict[str, NDArray[Any]]
 """The columns of a result, with an entry for each replication."""
@@ -34,10 +47,14 @@ Rows = dict[str, NDArray[Any]]
 EDITION = 1
 """To be raised whenever the same study would give other numbers than before."""
 
+_FOLDER = "replications"  # where in the directory of a study the files are
+_NAME = re.compile(r"\d{4,}-\d{6,}\.parquet")
+_UNFINISHED = ".unfinished"
 _SHARED = ("policy", "instance", "seed", "checkpoints")  # by all replications of a cell
 COLUMNS = tuple(field.name for field in dataclasses.fields(Result) if field.name not in _SHARED)
 """The fields of a result that have an entry for each replication."""
 
+_LABELS = ("panel", "policy")  # columns that the notes know, too
 _KEY = b"stoic"
 _FORM = {"write_page_checksum": True, "store_schema": False}  # Arrow's schema doubles the file
 
@@ -76,15 +93,41 @@ def versions() -> dict[str, str]:
     return {**found, "python": platform.python_version()}
 
 
-def write(path: Path, notes: Notes, result: Result) -> None:
+def file_name(cell: int, first: int) -> str:
+    """What the file is called that holds replications of a cell, from the first of these on.
+
+    >>> file_name(3, 60)
+    '0003-000060.parquet'
+    """
+    return f"{cell:04}-{first:06}.parquet"
+
+
+def files(directory: str | Path) -> list[Path]:
+    """The files in the directory of a study, and nothing else that may be there."""
+    folder = Path(directory) / _FOLDER
+    return sorted(path for path in folder.glob("*.parquet") if _NAME.fullmatch(path.name))
+
+
+def clear(directory: Path, paths: Iterable[Path]) -> None:
+    """Remove these files, and what runs that were killed have left unfinished."""
+    try:
+        for path in [*paths, *(directory / _FOLDER).glob(f"*{_UNFINISHED}")]:
+            path.unlink()
+    except OSError as error:
+        raise UnusableResults(f"cannot remove {error.filename}: {error.strerror}") from error
+
+
+def write(directory: Path, notes: Notes, result: Result) -> None:
     """Write some replications; the file is whole, or not there."""
     pa, parquet = _arrow()
     rows: Rows = {name: getattr(result, name) for name in COLUMNS}
     count = len(result.replications)
-    said = {**dataclasses.asdict(notes), "checksum": _checksum(notes, rows)}
-    labels = {"panel": [notes.panel] * count, "policy": [notes.policy] * count}
+    said = dataclasses.asdict(notes)
+    said["checksum"] = _checksum(said, rows)
+    labels = {name: [said[name]] * count for name in _LABELS}
     table = pa.table({**labels, **{name: _column(values) for name, values in rows.items()}})
-    unfinished = path.with_name(f"{path.name}.unfinished")
+    path = directory / _FOLDER / file_name(notes.cell, int(result.replications[0]))
+    unfinished = path.with_name(f"{path.name}{_UNFINISHED}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -103,18 +146,26 @@ def write(path: Path, notes: Notes, result: Result) -> None:
 
 
 def read(path: Path) -> tuple[Notes, Rows] | None:
-    """What a file holds, or None if that is not exactly what was written."""
+    """What a file holds, or None if that is not exactly what was written under its name."""
     pa, parquet = _arrow()
     try:
         with path.open("rb") as file:
             table = parquet.read_table(file, page_checksum_verification=True)
         said = json.loads(table.schema.metadata[_KEY])
         checksum = said.pop("checksum")
-        notes = Notes(**said)
-        rows = {name: _values(table.column(name)) for name in COLUMNS}
+        rows = {
+            name: _values(table.column(name)) for name in table.column_names if name not in _LABELS
+        }
+        if checksum != _checksum(said, rows):
+            return None
     except (OSError, LookupError, TypeError, ValueError, pa.ArrowException):
         return None
-    return (notes, rows) if checksum == _checksum(notes, rows) else None
+    if set(said) != {field.name for field in dataclasses.fields(Notes)} or set(rows) != {*COLUMNS}:
+        made_by = said.get("versions", {}).get("stoic", "another version")
+        raise UnusableResults(f"{path}: in the form of stoic {made_by}, which this one cannot read")
+    if path.name != file_name(said["cell"], rows["replications"][0]):
+        return None  # a copy
+    return Notes(**said), rows
 
 
 @contextlib.contextmanager
@@ -136,11 +187,13 @@ def alone(directory: Path) -> Iterator[None]:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise UnusableResults(f"{directory}: another run is at work here") from None
+            except OSError as error:
+                raise UnusableResults(f"cannot lock {lock}: {error.strerror}") from error
         yield
 
 
-def _checksum(notes: Notes, rows: Rows) -> str:
-    digest = hashlib.sha256(json.dumps(dataclasses.asdict(notes)).encode())
+def _checksum(said: dict[str, Any], rows: Rows) -> str:
+    digest = hashlib.sha256(json.dumps(said).encode())
     for name, values in rows.items():
         digest.update(f"{name} {values.dtype.str} {values.shape}".encode())
         digest.update(np.ascontiguousarray(values).tobytes())
@@ -166,6 +219,8 @@ def _values(column: Any) -> NDArray[Any]:
 
 def _sync(folder: Path) -> None:
     """Force a rename in this folder to the disk."""
+    if os.name != "posix":  # where a folder cannot be opened
+        return
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -90,7 +90,7 @@ def read(path: str | Path) -> Study:
     stoic.errors.InvalidStudy: nowhere.toml: No such file or directory
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
         raise InvalidStudy(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError as error:

@@ -15,7 +15,7 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError
 from typing import Any, TypeVar
 
@@ -37,7 +37,7 @@ _PATIENCE = 10  # seconds for a scheduler to answer
 
 def as_completed(
     task: Callable[[Item], Made], items: Sequence[Item], workers: Workers
-) -> Iterator[tuple[int, Made]]:
+) -> Generator[tuple[int, Made], None, None]:
     """The index and result of every item, in the order in which they are finished.
 
     >>> sorted(as_completed(abs, [3, -1], 1))

@@ -4,55 +4,90 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Annotated, Any
+
+from stoic.errors import MissingExtra
+
+try:
+    import typer
+except ImportError:
+    raise MissingExtra("typer", extra="lab") from None
 
 __all__ = ["environments", "policies"]
 
+_Factories = Mapping[str, Callable[..., Any]]
+_One = Annotated[
+    str | None, typer.Argument(metavar="[NAME]", help="One of them, to see its options.")
+]
 
-def policies() -> None:
-    """List the policies, with the options that a study may give them.
+
+def policies(name: _One = None) -> None:
+    """List the policies, a line for each.
 
     \b
-    Example:
+    Examples:
       stoic policies
+      stoic policies prae-c     all about one, with the options that a study may give it
     """  # noqa: D301
     from stoic.experiments.build import OPTIONS
     from stoic.policies import POLICIES
 
-    print("\n".join(_described(POLICIES, lambda option: option in OPTIONS)))
+    _show(
+        name,
+        {'Policies: name = "..." under [[policies]]': POLICIES},
+        lambda option: option in OPTIONS,
+    )
 
 
-def environments() -> None:
-    """List the instances, and the laws that arms can be made of, with their options.
+def environments(name: _One = None) -> None:
+    """List the instances, and the laws of arms, a line for each.
 
     \b
-    Example:
+    Examples:
       stoic environments
+      stoic environments student-t     all about one, with its options
     """  # noqa: D301
     from stoic.environments import FAMILIES, INSTANCES
 
-    print('Instances: instance = {name = "...", ...}\n')
-    print("\n".join(_described(INSTANCES)))
-    print('\nLaws: instance = {arms = [{law = "...", ...}, ...]}\n')
-    print("\n".join(_described(FAMILIES)))
+    kinds = {
+        'Instances: instance = {name = "...", ...}': INSTANCES,
+        'Laws: instance = {arms = [{law = "...", ...}, ...]}': FAMILIES,
+    }
+    _show(name, kinds, lambda option: True)
 
 
-def _described(
-    factories: Mapping[str, Callable[..., Any]],
-    wanted: Callable[[str], bool] = lambda option: True,
-) -> Iterator[str]:
-    """For each factory its name, the first line of its docstring, and its options."""
-    width = max(map(len, factories)) + 2
+def _show(name: str | None, kinds: Mapping[str, _Factories], wanted: Callable[[str], bool]) -> None:
+    """The line of each, or all about those of that name."""
+    names = dict.fromkeys(one for factories in kinds.values() for one in factories)
+    if name is None:
+        width = max(map(len, names))
+        print("\n\n".join("\n".join(_lines(*kind, width)) for kind in kinds.items()))
+        return
+    if name not in names:
+        raise typer.BadParameter(f"{name!r}: there are {', '.join(names)}", param_hint="NAME")
+    found = [(kind, one[name]) for kind, one in kinds.items() if name in one]
+    print("\n\n".join("\n".join(_all_about(name, *pair, wanted)) for pair in found))
+
+
+def _lines(kind: str, factories: _Factories, width: int) -> Iterator[str]:
+    yield kind
     for name, factory in factories.items():
-        parameters = inspect.signature(factory).parameters.values()
-        options = [_option(one) for one in parameters if wanted(one.name)]
-        about = (inspect.getdoc(factory) or "").partition("\n")[0].replace("``", "")
-        yield f"{name:<{width}}{about}"
-        if options:
-            yield f"{'':<{width}}{', '.join(options)}"
+        yield f"  {name:<{width}}  {_text(factory).partition(chr(10))[0]}"
 
 
-def _option(parameter: inspect.Parameter) -> str:
-    if parameter.default is parameter.empty or parameter.default is None:
-        return parameter.name
-    return f"{parameter.name} = {parameter.default!r}"
+def _all_about(
+    name: str, kind: str, factory: Callable[..., Any], wanted: Callable[[str], bool]
+) -> Iterator[str]:
+    """Kind, name, docstring without examples, and options."""
+    yield f"{kind.partition(':')[0].removesuffix('s')} {name}\n"
+    yield _text(factory)
+    yield "\nOptions:"
+    for one in inspect.signature(factory).parameters.values():
+        if wanted(one.name):
+            given = one.default is one.empty or one.default is None
+            yield f"  {one.name}" if given else f"  {one.name} = {one.default!r}"
+
+
+def _text(factory: Callable[..., Any]) -> str:
+    about = (inspect.getdoc(factory) or "").partition(">>>")[0]
+    return about.replace("``", "").strip()

@@ -9,9 +9,10 @@ from stoic.errors import MissingExtra
 from stoic.experiments import Standing
 
 try:
-    from rich.console import Console, Group
+    from rich.console import Console
     from rich.live import Live
     from rich.progress_bar import ProgressBar
+    from rich.table import Table
     from rich.text import Text
 except ImportError:
     raise MissingExtra("rich", extra="lab") from None
@@ -28,7 +29,7 @@ class Progress:
     >>> with Progress("A study") as progress:
     ...     progress(Standing(done=30, total=60, regret={"ucb1": 12.5}, damaged=0))
     >>> progress.kept
-    '30 of 60 replications are kept'
+    '30 of 60 replications'
     """
 
     def __init__(self, title: str) -> None:
@@ -59,13 +60,14 @@ class Progress:
             self._first = standing
             self._say(self._title)
             if standing.damaged:
-                self._say(f"{standing.damaged} damaged files are made again")
+                self._say(f"damaged files, made again: {standing.damaged}")
             if standing.done:
                 self._say(f"going on from {_count(standing)}")
         if self._live:
-            bar = ProgressBar(total=standing.total, completed=standing.done, width=60)
-            lines = Text(f"{self._pace(standing)}\n{leaderboard(standing)}")
-            self._live.update(Group(bar, lines), refresh=standing.done == standing.total)
+            shown = Table.grid()  # a bar alone does not end its line
+            shown.add_row(ProgressBar(total=standing.total, completed=standing.done, width=60))
+            shown.add_row(Text(f"{self._pace(standing)}\n{leaderboard(standing)}".rstrip()))
+            self._live.update(shown, refresh=standing.done == standing.total)
         elif self._is_time(standing):
             self._spoke = time.monotonic()
             self._say(f"{self._pace(standing)}   {leaderboard(standing)}")
@@ -73,8 +75,8 @@ class Progress:
 
     @property
     def kept(self) -> str:
-        """What is safe on the disk, in words."""
-        return "nothing is kept yet" if self._last is None else f"{_count(self._last)} are kept"
+        """What is safe on the disk, in words; empty as long as nothing is."""
+        return _count(self._last) if self._last and self._last.done else ""
 
     def _say(self, line: str) -> None:
         self._console.print(line, markup=False, soft_wrap=True)

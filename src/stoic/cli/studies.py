@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from stoic.errors import MissingExtra
+from stoic.errors import MissingExtra, StoicError
 
 try:
     import typer
@@ -52,7 +51,7 @@ def run(
       stoic run study.toml --out /data/study --jobs 8
       stoic run study.toml --dask tcp://scheduler:8786
     """  # noqa: D301
-    if dask and jobs:
+    if dask is not None and jobs:
         raise typer.BadParameter("--jobs and --dask exclude each other")
     from stoic import experiments
     from stoic.cli.progress import Progress
@@ -60,18 +59,17 @@ def run(
     wanted = experiments.read(study)
     directory = out or Path("results") / f"{study.stem}{'-quick' if quick else ''}"
     wanted = wanted.quick() if quick else wanted
-    with Progress(wanted.title) as watch:
-        try:
-            outcome = experiments.run(
-                wanted,
-                directory,
-                workers=dask or jobs or os.cpu_count() or 1,
-                fresh=fresh,
-                watch=watch,
-            )
-        except KeyboardInterrupt:
-            print(f"stopped: {watch.kept}, the same command goes on from there", file=sys.stderr)
-            raise typer.Exit(130) from None
+    watch = Progress(wanted.title)
+    workers = (jobs or _cores()) if dask is None else dask
+    try:
+        with watch:
+            outcome = experiments.run(wanted, directory, workers=workers, fresh=fresh, watch=watch)
+    except (KeyboardInterrupt, StoicError) as error:
+        kept = f"{watch.kept} are kept, the same command goes on from there"
+        print(f"stopped: {kept if watch.kept else 'nothing is kept yet'}", file=sys.stderr)
+        if isinstance(error, StoicError):
+            raise
+        raise typer.Exit(130) from None
     _summarise(outcome)
     print(f"\nKept in {directory}.")
 
@@ -96,6 +94,15 @@ def report(
 
     for path in write_report(directory):
         print(path)
+
+
+def _cores() -> int:
+    """How many this process may use."""
+    try:
+        import joblib
+    except ImportError:
+        return 1
+    return int(joblib.cpu_count())
 
 
 def _summarise(outcome: Outcome) -> None:

@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from stoic import environments, errors, estimators, policies, privacy, simulation, theory
+    from stoic import environments, errors, estimators, live, policies, privacy, simulation, theory
     from stoic.agent import Agent, Ticket, Tickets
     from stoic.core import CentralMoment, Contamination, PrivacyBudget, RawMoment
     from stoic.environments import instances
@@ -28,6 +28,7 @@ __all__ = [
     "errors",
     "estimators",
     "instances",
+    "live",
     "policies",
     "privacy",
     "simulate",

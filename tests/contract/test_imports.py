@@ -35,6 +35,11 @@ PLANTS = [
     (NO_REAL, "agent/__init__.py", "from stoic.privacy.secure import SecureNoise"),
     (NO_REAL, "privacy/__init__.py", "from stoic.privacy import secure"),
     (NO_SIMULATED, "agent/__init__.py", "from stoic.privacy.simulated import SimulatedNoise"),
+    (NO_REAL, "live/sessions.py", "from stoic.privacy.secure import SecureNoise"),
+    (NO_SIMULATED, "live/sessions.py", "def late():\n    import stoic.privacy.simulated"),
+    (ONE_WAY, "live/__init__.py", "import stoic.simulation"),
+    (ONE_WAY, "live/store.py", "def late():\n    import stoic.experiments"),
+    (ONE_WAY, "simulation/engine.py", "import stoic.live"),
     (NO_SIMULATED, "privacy/audit.py", "def late():\n    import stoic.privacy.simulated"),
 ]
 

@@ -1,0 +1,306 @@
+"""The only code that writes to the database. Every function works within its caller's transaction.
+
+Locks, in this order: the experiment's row (closing an epoch, disabling, stopping), then the epoch's
+(dealing slots; a told reward shares it). SQLite has one writer at a time anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, bindparam, exc, func, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.schema import CreateTable, DropTable
+
+from stoic.core import Plan, Release, dumps
+from stoic.errors import InvalidParameter, PrivacyViolation
+from stoic.live.schema import (
+    assignments,
+    epochs,
+    events,
+    experiments,
+    releases,
+    rewards,
+    secrets,
+)
+
+__all__ = [
+    "add_event",
+    "add_experiment",
+    "add_releases",
+    "assign",
+    "close_epoch",
+    "experiment_row",
+    "extend_epoch",
+    "keep_rewards",
+    "kept_rewards",
+    "known_units",
+    "lock_epoch",
+    "lock_experiment",
+    "mark_scrubbed",
+    "open_epoch",
+    "secret",
+    "set_experiment",
+    "share_epoch",
+    "take_slots",
+]
+
+_CHUNK = 32_768  # rewards read at a time
+_MOST_KEYS = 500  # in one IN (...): far below every database's limit
+
+# Building a statement takes longer than running it, so each is built once.
+_ROW = select(experiments).where(experiments.c.id == bindparam("id"))
+_ROW_LOCKED = _ROW.with_for_update()
+_EPOCH = (
+    select(
+        experiments.c.status,
+        experiments.c.epoch,
+        experiments.c.disabled,
+        epochs.c.issued,
+        epochs.c.opened_at,
+        epochs.c.closed_at,
+    )
+    .join_from(
+        experiments,
+        epochs,
+        (epochs.c.experiment == experiments.c.id) & (epochs.c.epoch == experiments.c.epoch),
+    )
+    .where(experiments.c.id == bindparam("id"))
+    .with_for_update(of=epochs, key_share=True)
+)
+_ONE_EPOCH = select(epochs.c.issued, epochs.c.closed_at).where(
+    epochs.c.experiment == bindparam("id"), epochs.c.epoch == bindparam("number")
+)
+_SHARED = _ONE_EPOCH.with_for_update(read=True, key_share=True)
+_KNOWN = select(
+    assignments.c.unit, assignments.c.epoch, assignments.c.slot, assignments.c.arm
+).where(
+    assignments.c.experiment == bindparam("id"),
+    assignments.c.unit.in_(bindparam("units", expanding=True)),
+)
+_TAKE = (
+    update(epochs)
+    .where(epochs.c.experiment == bindparam("id"), epochs.c.epoch == bindparam("number"))
+    .values(issued=bindparam("new_issued"), issued_at=bindparam("now"))
+)
+_ASSIGN = insert(assignments)
+
+
+# --- Experiments --------------------------------------------------------------------------------
+
+
+def secret(connection: Connection, name: str, value: bytes | None) -> bytes | None:
+    """The secret of that name; ``value`` becomes it if there is none."""
+    query = select(secrets.c.value).where(secrets.c.name == name)
+    found = connection.execute(query).scalar()
+    if found is None and value is not None:
+        connection.execute(insert(secrets).values(name=name, value=value))
+        return value
+    return found
+
+
+def add_experiment(connection: Connection, **row: Any) -> None:
+    """A new experiment; two of one name are refused."""
+    try:
+        connection.execute(insert(experiments).values(**row))
+    except exc.IntegrityError:
+        raise InvalidParameter("name", row["name"], "is taken by another experiment") from None
+
+
+def experiment_row(connection: Connection, identity: int) -> Any:
+    """The experiment as it stands."""
+    return connection.execute(_ROW, {"id": identity}).one()
+
+
+def lock_experiment(connection: Connection, identity: int) -> Any:
+    """The same, and nobody else may change it before this transaction is over."""
+    return connection.execute(_ROW_LOCKED, {"id": identity}).one()
+
+
+def set_experiment(connection: Connection, identity: int, **changes: Any) -> None:
+    """Change some of an experiment's columns."""
+    connection.execute(update(experiments).where(experiments.c.id == identity).values(**changes))
+
+
+def add_event(connection: Connection, identity: int, *, at: int, kind: str, body: str) -> None:
+    """Write down a public event. The experiment's row is locked, or new."""
+    last = select(func.max(events.c.number)).where(events.c.experiment == identity)
+    number = (connection.execute(last).scalar() or 0) + 1
+    row = {"experiment": identity, "number": number, "at": at, "kind": kind, "body": body}
+    connection.execute(insert(events).values(**row))
+
+
+# --- Epochs and slots ---------------------------------------------------------------------------
+
+
+def open_epoch(
+    connection: Connection, identity: int, number: int, plan: Plan, *, key: bytes, at: int
+) -> None:
+    """A new epoch, with a table for its rewards if its plan asks for any."""
+    connection.execute(
+        insert(epochs).values(
+            experiment=identity,
+            epoch=number,
+            plan=dumps(plan),
+            order_key=key,
+            opened_at=at,
+            issued=0,
+            scrubbed=0,
+        )
+    )
+    if plan.queries:
+        connection.execute(CreateTable(rewards(identity, number)))
+
+
+def lock_epoch(connection: Connection, identity: int) -> Any:
+    """The epoch that is open, for whoever deals its slots: one at a time."""
+    while True:
+        row = connection.execute(_EPOCH, {"id": identity}).one()
+        if row.closed_at is None or row.status != "running":
+            return row  # otherwise it was closed while this transaction waited for it
+
+
+def share_epoch(connection: Connection, identity: int, number: int) -> Any:
+    """An epoch, which nobody closes before this transaction is over."""
+    return connection.execute(_SHARED, {"id": identity, "number": number}).one()
+
+
+def known_units(
+    connection: Connection, identity: int, units: Sequence[bytes]
+) -> dict[bytes, tuple[int, int, int]]:
+    """The (epoch, slot, arm) of those units that have one."""
+    found = {}
+    for at in range(0, len(units), _MOST_KEYS):
+        part = {"id": identity, "units": units[at : at + _MOST_KEYS]}
+        for unit, epoch, slot, arm in connection.execute(_KNOWN, part):
+            found[bytes(unit)] = (epoch, slot, arm)
+    return found
+
+
+def take_slots(connection: Connection, identity: int, number: int, issued: int, now: int) -> None:
+    """The first ``issued`` slots of the epoch are taken."""
+    given = {"id": identity, "number": number, "new_issued": issued, "now": now}
+    connection.execute(_TAKE, given)
+
+
+def assign(
+    connection: Connection,
+    identity: int,
+    found: Mapping[bytes, tuple[int, int, int]],
+    *,
+    among: int,
+    at: int,
+) -> None:
+    """Write down which unit has which (epoch, slot, arm)."""
+    rows = [
+        {
+            "experiment": identity,
+            "unit": unit,
+            "epoch": epoch,
+            "slot": slot,
+            "arm": arm,
+            "among": among,
+            "at": at,
+        }
+        for unit, (epoch, slot, arm) in found.items()
+    ]
+    if rows:
+        connection.execute(_ASSIGN, rows)
+
+
+def extend_epoch(connection: Connection, identity: int, number: int, *, at: int) -> None:
+    """Nobody came before the epoch's deadline: it counts from now."""
+    connection.execute(
+        update(epochs)
+        .where(epochs.c.experiment == identity, epochs.c.epoch == number)
+        .values(opened_at=at)
+    )
+
+
+def close_epoch(
+    connection: Connection, identity: int, number: int, *, at: int, **changes: Any
+) -> None:
+    """Close an epoch and remove its rewards, if it has any. For good."""
+    connection.execute(
+        update(epochs)
+        .where(epochs.c.experiment == identity, epochs.c.epoch == number)
+        .values(closed_at=at, **changes)
+    )
+    connection.execute(DropTable(rewards(identity, number), if_exists=True))
+
+
+def mark_scrubbed(connection: Connection, identity: int) -> None:
+    """No copy of the rewards of closed epochs is left in the log."""
+    connection.execute(
+        update(epochs)
+        .where(
+            epochs.c.experiment == identity,
+            epochs.c.closed_at.is_not(None),
+            epochs.c.scrubbed == 0,
+        )
+        .values(scrubbed=1)
+    )
+
+
+# --- Rewards and releases -----------------------------------------------------------------------
+
+
+def keep_rewards(
+    connection: Connection, identity: int, number: int, slots: Sequence[int], kept: Sequence[int]
+) -> None:
+    """Keep the rewards of slots that have none yet."""
+    table = rewards(identity, number)
+    build = sqlite if connection.dialect.name == "sqlite" else postgresql
+    statement = build.insert(table).on_conflict_do_nothing()
+    rows = [{"slot": slot, "kept": one} for slot, one in zip(slots, kept, strict=True)]
+    connection.execute(statement, rows)
+
+
+def kept_rewards(
+    connection: Connection, identity: int, number: int
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """The kept rewards of an epoch in the order of their slots, some thousand at a time."""
+    table = rewards(identity, number)
+    last = -1
+    while True:
+        query = select(table).where(table.c.slot > last).order_by(table.c.slot).limit(_CHUNK)
+        rows = connection.execute(query).fetchall()
+        if not rows:
+            return
+        columns = np.array([tuple(row) for row in rows], dtype=np.int64).T
+        yield columns[0], columns[1]
+        last = int(columns[0][-1])
+
+
+def add_releases(
+    connection: Connection,
+    identity: int,
+    number: int,
+    answers: Mapping[int, tuple[Release, ...]],
+    *,
+    at: int,
+) -> None:
+    """Store and charge releases: one row each. The key of the table forbids a second one."""
+    rows = [
+        {
+            "experiment": identity,
+            "epoch": number,
+            "arm": arm,
+            "fold": fold,
+            "mechanism": release.mechanism,
+            "value": release.value,
+            "n": release.n,
+            "epsilon": release.epsilon,
+            "at": at,
+        }
+        for arm, found in answers.items()
+        for fold, release in enumerate(found)
+    ]
+    try:
+        connection.execute(insert(releases), rows)
+    except exc.IntegrityError:
+        rule = "these rewards were already spent"
+        raise PrivacyViolation(f"epoch {number}: {rule}") from None

@@ -52,6 +52,14 @@ class Page:
     requests: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 
+    def go(self, path: Path) -> None:
+        """Open a file, and forget what the one before it did."""
+        self.requests.clear()
+        self.errors.clear()
+        url = path.resolve().as_uri()
+        self._ask("Page.navigate", url=url)
+        self.wait_for(f"document.readyState === 'complete' && location.href === {url!r}")
+
     def evaluate(self, expression: str) -> Any:
         """The value of a JavaScript expression on the page; of a promise, what comes of it."""
         found = self._ask(
@@ -133,8 +141,7 @@ def opened(path: Path, profile: Path, *, width: int = 1280, height: int = 900) -
             uploadThroughput=0,
         )
         page.resize(width, height)
-        ask("Page.navigate", url=path.resolve().as_uri())
-        page.wait_for("document.readyState === 'complete' && location.protocol === 'file:'")
+        page.go(path)
         yield page
 
 

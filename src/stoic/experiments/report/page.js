@@ -54,7 +54,6 @@
 
   async function drawAll() {
     for (const holder of document.querySelectorAll(".chart")) await draw(holder);
-    root.dataset.drawn = views.size;
   }
 
   async function choosePolicies() {
@@ -64,20 +63,30 @@
     }
   }
 
+  // One task after the other: two charts must never be drawn in one place.
+  let last = Promise.resolve();
+  function then(task) {
+    delete root.dataset.drawn;
+    last = last.then(task).then(() => { root.dataset.drawn = views.size; });
+  }
+
   function setTheme(theme) {
     root.dataset.theme = theme;
     button.textContent = theme === "dark" ? "Light page" : "Dark page";
   }
 
   setTheme(system.matches ? "dark" : "light");
-  drawAll();
-  system.addEventListener("change", () => { setTheme(system.matches ? "dark" : "light"); drawAll(); });
+  then(drawAll);
+  system.addEventListener("change", () => {
+    setTheme(system.matches ? "dark" : "light");
+    then(drawAll);
+  });
   button.addEventListener("click", () => {
     setTheme(root.dataset.theme === "dark" ? "light" : "dark");
-    drawAll();
+    then(drawAll);
   });
   controls.addEventListener("change", ({ target }) => {
-    if (target.name === "policy") choosePolicies(); else drawAll();
+    then(target.name === "policy" ? choosePolicies : drawAll);
   });
   controls.addEventListener("submit", (event) => event.preventDefault());
 })();

@@ -1,0 +1,176 @@
+"""The report's page in a browser without a network: drawn, whole, and silent."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from helpers.browser import Page, opened
+from stoic.experiments import parse, run
+from stoic.experiments.report import write_report
+
+pytestmark = pytest.mark.browser
+
+STUDY = """
+title = "Three <policies> & two panels"
+seed = 3
+replications = 8
+horizon = 4_000
+checkpoints = 40
+profile = "unit"
+moments = {kind = "central", k = 2, bound = 5, mean_range = [0, 100]}
+
+[[policies]]
+name = "prae-c"
+epsilon = 1.0
+
+[[policies]]
+name = "dprse"
+epsilon = 1.0
+
+[[policies]]
+name = "ucb1"
+
+[[panels]]
+label = "Pareto"
+instance = {name = "paper", family = "pareto", alpha = 0.05}
+
+[[panels]]
+label = "Student"
+instance = {name = "paper", family = "student-t", alpha = 0.05}
+"""
+COLOURS = {"prae-c †": "#0072B2", "dprse †": "#009E73"}
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("study")
+    run(parse(STUDY, "study.toml"), directory)
+    return next(path for path in write_report(directory) if path.name == "report.html")
+
+
+@pytest.fixture
+def page(report: Path, tmp_path: Path) -> Iterator[Page]:
+    with opened(report, tmp_path / "profile") as page:
+        page.wait_for("document.documentElement.dataset.drawn")
+        yield page
+
+
+def drawn(page: Page) -> list[int]:
+    """How many lines, areas and marks every chart has."""
+    found: list[int] = page.evaluate(
+        "[...document.querySelectorAll('.chart')].map((one) =>"
+        " one.querySelectorAll('svg .mark-line path[d], svg .mark-area path[d],"
+        " svg .mark-symbol path[d], svg .mark-rule line').length)"
+    )
+    return found
+
+
+def coloured(page: Page, colour: str) -> int:
+    """How many shapes have a colour, in all charts."""
+    return int(
+        page.evaluate(
+            f'document.querySelectorAll(\'.chart svg [stroke="{colour}" i],'
+            f' .chart svg [fill="{colour}" i]\').length'
+        )
+    )
+
+
+def first_chart(page: Page) -> str:
+    """Its picture; the names of clips are new each time."""
+    drawn = page.evaluate("document.querySelector('#regret-0 svg.marks').outerHTML")
+    return re.sub(r"clip\d+", "clip", drawn)
+
+
+def test_every_chart_is_drawn_and_nothing_is_asked_for(page: Page) -> None:
+    page.settle()
+    assert page.faults == []
+    assert len(drawn(page)) == 2 * 4
+    assert min(drawn(page)) >= 3
+    assert page.evaluate("document.querySelector('h1').textContent") == (
+        "Three <policies> & two panels"
+    )
+    assert all(coloured(page, colour) > 0 for colour in COLOURS.values())
+
+
+def test_every_control_redraws(page: Page) -> None:
+    def after(click: str) -> str:
+        """The first chart after a click."""
+        page.evaluate(f"document.querySelector({json.dumps(click)}).click()")
+        page.wait_for("document.documentElement.dataset.drawn")
+        return first_chart(page)
+
+    linear = first_chart(page)
+    light = after("[value=log]")
+    assert light != linear
+    dark = after("#theme")
+    assert dark != light
+    assert after("#theme") == light
+    assert after("[value=linear]") == linear
+    for policy, colour in COLOURS.items():
+        assert coloured(page, colour) > 0
+        after(f'[value="{policy}"]')
+        assert coloured(page, colour) == 0
+    after("[value=ucb1]")  # now there is none left
+    assert coloured(page, "#D55E00") == 0
+    page.settle()
+    assert page.faults == []
+
+
+def test_it_fits_a_phone(report: Path, tmp_path: Path) -> None:
+    with opened(report, tmp_path / "profile", width=360, height=740) as page:
+        page.wait_for("document.documentElement.dataset.drawn")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        widths = page.evaluate(
+            "[...document.querySelectorAll('.chart svg.marks')].map((one) =>"
+            " one.getBoundingClientRect().right)"
+        )
+        assert len(widths) == 8
+        assert max(widths) <= 360
+
+
+# --- The same checks find what is wrong ---------------------------------------------------------
+
+PLANTED = {
+    "asks for an image": '<img src="http://example.org/pixel.png">',
+    "asks for a script": '<script src="https://example.org/vega.js"></script>',
+    "asks for data": '<script>fetch("https://example.org/data.json").catch(() => {})</script>',
+    "asks for a neighbour": '<link rel="stylesheet" href="neighbour.css">',
+    "sends a beacon": '<script>navigator.sendBeacon("https://example.org/seen")</script>',
+    "complains": '<script>console.error("no such table")</script>',
+    "throws": "<script>undefinedFunction()</script>",
+    "rejects": '<script>Promise.reject(new Error("no such table"))</script>',
+    "breaks its own rule": (
+        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'">'
+        '<img src="https://example.org/pixel.png">'
+    ),
+}
+
+
+def test_a_page_that_asks_or_complains_is_found(tmp_path: Path) -> None:
+    silent = tmp_path / "silent.html"
+    silent.write_text("<!doctype html><title>-</title><p>Nothing.", encoding="utf-8")
+    with opened(silent, tmp_path / "profile") as page:
+        page.settle()
+        assert page.faults == []
+        for name, content in PLANTED.items():
+            path = tmp_path / "planted.html"
+            path.write_text(f"<!doctype html><title>-</title>{content}", encoding="utf-8")
+            page.go(path)
+            page.settle()
+            assert page.faults, name
+
+
+def test_a_page_whose_charts_fail_is_found(report: Path, tmp_path: Path) -> None:
+    text = report.read_text(encoding="utf-8")
+    planted = tmp_path / "planted.html"
+    planted.write_text(text.replace("window.vegaEmbed", "window.nothing"), encoding="utf-8")
+    with opened(planted, tmp_path / "profile") as page:
+        page.settle(1)
+        assert any("vegaEmbed" in fault for fault in page.faults)
+        assert not page.evaluate("document.documentElement.dataset.drawn")
+        assert sum(drawn(page)) == 0

@@ -26,7 +26,8 @@ __all__ = ["Scipy", "scipy_law"]
 _FAR = 1e12  # quartile distances: where a power tail is judged
 _NEAR = 80.0  # exp(-80): how close to the centre an integral starts, in relative terms
 _WINDOW = 2**19  # how many integers on either side of the median are summed one by one
-_LEVELS = (1e-9, 1e-6, 1e-3, 0.05, 0.25, 0.5, 0.75, 0.95, 1 - 1e-3, 1 - 1e-6, 1 - 1e-9)
+_LEVELS = (1e-3, 0.05, 0.25, 0.5, 0.75, 0.95)  # to cut an integral at: what lies beyond, and
+_FAR_LEVELS = (1e-3, 1e-6, 1e-9)  # farther out
 
 
 @value
@@ -127,22 +128,38 @@ def _index(law: Any, side: int) -> float:
 
 
 def _one_side(law: Any, k: float, about: float, side: int) -> float:
-    """``E|X - about|^k`` on one side of ``about``, integrated over the log of the distance."""
-    edge = law.support()[(side + 1) // 2]
+    """``E|X - about|^k`` on one side of ``about``.
+
+    Up to a distance ``c``, by the probability of lying beyond, which stays bounded where a density
+    may not: ``E min(|X - about|, c)^k`` is the integral of ``P(|X - about| > u^(1/k))`` over ``u``
+    up to ``c^k``. What a long tail holds beyond ``c``, by the density over the log of the distance.
+    """
+    beyond, level = (law.sf, law.isf) if side > 0 else (law.cdf, law.ppf)
+    ends = [side * (edge - about) for edge in law.support()]
+    bounded = math.isfinite(max(ends))
+    reach = max(max(ends) if bounded else side * float(level(_LEVELS[0]) - about), 0.0)
+    inner = [side * (float(q) - about) for q in level(_LEVELS)]
+    points = {min(max(one, 0.0), reach) ** k for one in (0.0, *ends, *inner)}
+    body = integral(lambda u: float(beyond(about + side * u ** (1 / k))), *points, reach**k)
+    return body if bounded else body + _tail(law, k, about, side, reach)
+
+
+def _tail(law: Any, k: float, about: float, side: int, reach: float) -> float:
+    """``E (|X - about|^k - reach^k)`` on one side, beyond ``reach``."""
+    level = law.isf if side > 0 else law.ppf
     spread = float(law.ppf(0.75) - law.ppf(0.25))
-    end = edge if math.isfinite(edge) else law.median() + side * _FAR * spread
-    marks = {math.log(side * (q - about)) for q in law.ppf(_LEVELS) if side * (q - about) > 0}
-    if side * (end - about) <= 0:
-        return 0.0
-    last = math.log(side * (end - about))
-    points = {mark for mark in marks if mark < last} | {last}
+    last = math.log(side * (law.median() + side * _FAR * spread - about))
+    marks = [side * (float(q) - about) for q in level(_FAR_LEVELS)]
+    points = {math.log(one) for one in (reach, *marks) if one > 0} | {last}
+    start = math.log(reach) if reach > 0 else min(points) - _NEAR
 
     def integrand(y: float) -> float:
         with np.errstate(all="ignore"):
-            return math.exp((k + 1) * y + law.logpdf(about + side * math.exp(y)))
+            density = math.exp((k + 1) * y + law.logpdf(about + side * math.exp(y)))
+        return density * -math.expm1(k * (math.log(reach) - y)) if reach > 0 else density
 
-    body = integral(integrand, min(points) - _NEAR, *points)
-    index = math.inf if math.isfinite(edge) else _index(law, side)
+    body = integral(integrand, start, *(one for one in points if one > start))
+    index = _index(law, side)
     return body if index == math.inf else body + integrand(last) / (index - k)
 
 

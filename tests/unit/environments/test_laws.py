@@ -188,6 +188,11 @@ def test_a_law_of_scipy_has_the_moments_of_the_same_law_of_ours(named, ours):
         (Scipy("poisson", (4.0,)), 4 + 3 * 16 + 64),
         (Scipy("geom", (0.25,)), (6 - 6 * 0.25 + 0.25**2) / 0.25**3),
         (Scipy("binom", (3.0, 0.5)), (3 + 3 * 8 + 27) / 8),
+        (Scipy("arcsine"), 5 / 16),
+        (Scipy("arcsine", loc=1.0), 1 + 3 / 2 + 9 / 8 + 5 / 16),
+        (Scipy("gamma", (0.1,), loc=1.0), 1 + 3 * 0.1 + 3 * 0.11 + 0.231),
+        (Scipy("beta", (0.5, 0.3)), 0.5 * 1.5 * 2.5 / (0.8 * 1.8 * 2.8)),
+        (Scipy("betaprime", (5.0, 6.0)), 5 * 6 * 7 / (5 * 4 * 3)),
     ],
     ids=lambda one: getattr(one, "name", ""),
 )

@@ -16,8 +16,9 @@ except ImportError:
 __all__ = ["environments", "policies"]
 
 _Factories = Mapping[str, Callable[..., Any]]
+_Kinds = Mapping[str, _Factories]  # by what a study would say
 _One = Annotated[
-    str | None, typer.Argument(metavar="[NAME]", help="One of them, to see its options.")
+    str | None, typer.Argument(metavar="NAME", help="One of them, to see its options.")
 ]
 
 
@@ -32,11 +33,8 @@ def policies(name: _One = None) -> None:
     from stoic.experiments.build import OPTIONS
     from stoic.policies import POLICIES
 
-    _show(
-        name,
-        {'Policies: name = "..." under [[policies]]': POLICIES},
-        lambda option: option in OPTIONS,
-    )
+    kinds: _Kinds = {'[[policies]] name = "..."': POLICIES}
+    _show(name, kinds, lambda option: option in OPTIONS)
 
 
 def environments(name: _One = None) -> None:
@@ -49,14 +47,14 @@ def environments(name: _One = None) -> None:
     """  # noqa: D301
     from stoic.environments import FAMILIES, INSTANCES
 
-    kinds = {
-        'Instances: instance = {name = "...", ...}': INSTANCES,
-        'Laws: instance = {arms = [{law = "...", ...}, ...]}': FAMILIES,
+    kinds: _Kinds = {
+        'instance = {name = "...", ...}': INSTANCES,
+        'instance = {arms = [{law = "...", ...}, ...]}': FAMILIES,
     }
     _show(name, kinds, lambda option: True)
 
 
-def _show(name: str | None, kinds: Mapping[str, _Factories], wanted: Callable[[str], bool]) -> None:
+def _show(name: str | None, kinds: _Kinds, wanted: Callable[[str], bool]) -> None:
     """The line of each, or all about those of that name."""
     names = dict.fromkeys(one for factories in kinds.values() for one in factories)
     if name is None:
@@ -78,14 +76,14 @@ def _lines(kind: str, factories: _Factories, width: int) -> Iterator[str]:
 def _all_about(
     name: str, kind: str, factory: Callable[..., Any], wanted: Callable[[str], bool]
 ) -> Iterator[str]:
-    """Kind, name, docstring without examples, and options."""
-    yield f"{kind.partition(':')[0].removesuffix('s')} {name}\n"
-    yield _text(factory)
+    """How a study would say it, docstring without examples, and options."""
+    yield kind.replace("...", name, 1)
+    yield f"\n{_text(factory)}"
     yield "\nOptions:"
     for one in inspect.signature(factory).parameters.values():
         if wanted(one.name):
-            given = one.default is one.empty or one.default is None
-            yield f"  {one.name}" if given else f"  {one.name} = {one.default!r}"
+            shown = one.default is not one.empty and one.default is not None
+            yield f"  {one.name} = {one.default!r}" if shown else f"  {one.name}"
 
 
 def _text(factory: Callable[..., Any]) -> str:

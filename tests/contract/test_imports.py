@@ -31,7 +31,7 @@ PLANTS = [
     (ONE_WAY, "policies/__init__.py", "def late():\n    import stoic.agent"),
     (ONE_WAY, "agent/__init__.py", "import stoic.simulation"),
     (ONE_WAY, "stray.py", "a_module_without_a_layer = True"),
-    (NO_ROOT, "simulation/__init__.py", "from stoic import PrivacyBudget"),
+    (NO_ROOT, "experiments/__init__.py", "from stoic import PrivacyBudget"),
     (NO_REAL, "agent/__init__.py", "from stoic.privacy.secure import SecureNoise"),
     (NO_REAL, "privacy/__init__.py", "from stoic.privacy import secure"),
     (NO_SIMULATED, "agent/__init__.py", "from stoic.privacy.simulated import SimulatedNoise"),

@@ -18,32 +18,15 @@ import pytest
 
 import stoic
 from helpers.extreme import Observed, likely_centre, tail, tail_about
-from helpers.play import play
-from helpers.shares import too_often
+from helpers.survival import best_survives
 from stoic.environments.finite import Discrete
 from stoic.estimators import Estimator
 from stoic.policies import create, dprse
 
 pytestmark = pytest.mark.statistical
 
-ALARM = 1e-11
-RUNS = 150
 GAP = 1e-4
 BEYOND, WITHIN = 1 + 1e-6, 1 - 1e-6
-
-
-def losses(policy, arms):
-    """In how many runs the best arm, which is the first, was removed."""
-    lost = 0
-    for seed in np.random.SeedSequence(1).spawn(RUNS):
-        rng, secret = (np.random.Generator(np.random.SFC64(part)) for part in seed.spawn(2))
-        trace = play(policy, arms, rng=rng, noise=stoic.SimulatedNoise(secret))
-        lost += 0 not in trace.surviving
-    return lost
-
-
-def best_survives(policy, arms):
-    return not too_often(losses(policy, arms), RUNS, policy.delta, alarm=ALARM)
 
 
 @dataclass(frozen=True)

@@ -101,7 +101,7 @@ class Course:
         )
         self._charge(connection, epoch.number, answers, at)
         state = self.policy.tell(epoch.state, dealer.dealt(issued), answers)
-        step("told")
+        step("learned")
         radius = getattr(state, "radius", None)
         fresh = bool(answers) and radius != getattr(epoch.state, "radius", None)
         self.note(

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row, bindparam, select
 
 from stoic.core import Plan, Release, loads
 from stoic.errors import UnknownExperiment
@@ -22,16 +22,17 @@ __all__ = [
     "assignment_pages",
     "closed_epochs",
     "epoch_row",
+    "experiment",
     "find",
     "happened",
     "names",
     "plan_of",
     "policy_of",
-    "row_of",
     "unscrubbed",
 ]
 
 _PAGE = 10_000
+_EXPERIMENT = select(experiments).where(experiments.c.id == bindparam("id"))
 
 
 def names(storage: Storage) -> list[str]:
@@ -51,10 +52,9 @@ def find(storage: Storage, name: str) -> Row[Any]:
     return row
 
 
-def row_of(storage: Storage, identity: int) -> Row[Any]:
+def experiment(connection: Connection, identity: int) -> Row[Any]:
     """The experiment as it stands."""
-    with storage.reading() as connection:
-        return connection.execute(select(experiments).where(experiments.c.id == identity)).one()
+    return connection.execute(_EXPERIMENT, {"id": identity}).one()
 
 
 def policy_of(row: Row[Any]) -> Policy:

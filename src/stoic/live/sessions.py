@@ -222,7 +222,7 @@ class Experiment:
         epoch = self._epoch
         if epoch is None or epoch.number != number:
             found = queries.epoch_row(connection, self._id, number)
-            state = store.experiment_row(connection, self._id).state
+            state = queries.experiment(connection, self._id).state
             self._epoch = epoch = read_epoch(found, state)
         return epoch
 
@@ -230,7 +230,7 @@ class Experiment:
         """The open epoch, or one that is over but not older than that number."""
         if self._epoch is None or self._epoch.number < number:
             with self._storage.reading() as connection:
-                row = store.experiment_row(connection, self._id)
+                row = queries.experiment(connection, self._id)
                 found = queries.epoch_row(connection, self._id, row.epoch)
                 self._epoch = read_epoch(found, row.state)
         return self._epoch

@@ -33,7 +33,6 @@ __all__ = [
     "add_releases",
     "assign",
     "close_epoch",
-    "experiment_row",
     "extend_epoch",
     "keep_rewards",
     "kept_rewards",
@@ -52,8 +51,7 @@ _CHUNK = 32_768  # rewards read at a time
 _MOST_KEYS = 500  # in one IN (...): far below every database's limit
 
 # Building a statement takes longer than running it, so each is built once.
-_ROW = select(experiments).where(experiments.c.id == bindparam("id"))
-_ROW_LOCKED = _ROW.with_for_update()
+_LOCKED = select(experiments).where(experiments.c.id == bindparam("id")).with_for_update()
 _EPOCH = (
     select(
         experiments.c.status,
@@ -110,14 +108,9 @@ def add_experiment(connection: Connection, **row: Any) -> None:
         raise InvalidParameter("name", row["name"], "is taken by another experiment") from None
 
 
-def experiment_row(connection: Connection, identity: int) -> Any:
-    """The experiment as it stands."""
-    return connection.execute(_ROW, {"id": identity}).one()
-
-
 def lock_experiment(connection: Connection, identity: int) -> Any:
-    """The same, and nobody else may change it before this transaction is over."""
-    return connection.execute(_ROW_LOCKED, {"id": identity}).one()
+    """The experiment, which nobody else changes before this transaction is over."""
+    return connection.execute(_LOCKED, {"id": identity}).one()
 
 
 def set_experiment(connection: Connection, identity: int, **changes: Any) -> None:

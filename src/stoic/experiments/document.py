@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import reprlib
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -25,7 +26,12 @@ __all__ = ["Document", "Table", "hint", "within"]
 
 _LAST = re.compile(r"(\.?[^.\[\]]+|\[\d+\])$")
 _ENDS = ("]", "}", "'''", '"""')  # one of which ends a statement of several lines
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")  # would garble a terminal
 _PLACE = re.compile(r" \(at line (\d+), column (\d+)\)$")
+
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = 80
 
 
 class Document:
@@ -63,7 +69,7 @@ class Document:
         except (KeyError, IndexError, TypeError):
             shown = ""
         else:
-            shown = "" if isinstance(found, dict) else f" = {found!r}"
+            shown = "" if _nested(found) else f" = {_SHORT.repr(found)}"
         key = f"{path}{shown}: " if path else ""
         return InvalidStudy(f"{self.name}:{self.line(path)}: {key}{rule}")
 
@@ -100,8 +106,8 @@ class Table:
     def text(self, key: str, default: str) -> str:
         """The value of a key that is text."""
         found = self.items.get(key, default)
-        if not isinstance(found, str) or not found.strip():
-            raise self.wrong(key, "must be text")
+        if not isinstance(found, str) or not found.strip() or _CONTROL.search(found):
+            raise self.wrong(key, "must be text, on one line")
         return found
 
     def integer(self, key: str, *, at_least: int) -> int:
@@ -149,6 +155,10 @@ def hint(word: object, known: Iterable[str]) -> str:
     words = list(known)
     close = difflib.get_close_matches(str(word), words, n=1)
     return f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(words)}"
+
+
+def _nested(item: Any) -> bool:
+    return isinstance(item, dict) or (isinstance(item, list) and any(map(_nested, item)))
 
 
 def _at(data: Any, path: str) -> Any:

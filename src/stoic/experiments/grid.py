@@ -35,6 +35,8 @@ from stoic.simulation import checkpoint_rounds
 __all__ = ["Setting", "lay_out"]
 
 _CHECKPOINTS = 200
+_MOST = 100_000  # checkpoints
+_LONGEST = 10**15  # rounds, which floats still count one by one
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -175,6 +177,7 @@ def _cell(panel: _Panel, label: str, policy: Table, top: Table, used: set[str]) 
     offered = {**_options(top), **panel.options, **_options(policy)}
     if "horizon" not in offered:
         raise top.wrong("horizon", "must be given")
+    _check_size(offered["horizon"].value, _LONGEST, offered["horizon"].path, top)
     truth = Given(share(panel.instance), policy.path)
     given = {"contamination": truth, **offered}
     given = {key: given[key] for key in taken if key in given}
@@ -192,10 +195,18 @@ def _cell(panel: _Panel, label: str, policy: Table, top: Table, used: set[str]) 
 
 
 def _checkpoints(top: Table, horizon: int) -> NDArray[np.int64]:
+    wanted = top.items.get("checkpoints", _CHECKPOINTS)
+    _check_size(wanted, _MOST, "checkpoints", top)
     try:
-        return checkpoint_rounds(top.items.get("checkpoints", _CHECKPOINTS), horizon)
+        return checkpoint_rounds(wanted, horizon)
     except InvalidParameter as error:
         raise top.wrong("checkpoints", error.rule) from None
+
+
+def _check_size(value: Any, most: int, path: str, top: Table) -> None:
+    """What is not a number, others refuse."""
+    if isinstance(value, (int, float)) and value > most:
+        raise top.document.error(path, f"must be at most {most}")
 
 
 def _options(table: Table) -> Options:

@@ -167,7 +167,7 @@ def _blocks(rewards: Any) -> list[Block]:
 
 
 def _is_pair(item: object) -> bool:
-    return isinstance(item, tuple) and len(item) == 2 and all(_array(part).ndim for part in item)
+    return isinstance(item, tuple) and len(item) == 2 and all(_array(one).ndim == 1 for one in item)
 
 
 def _array(item: Any) -> NDArray[Any]:

@@ -286,17 +286,34 @@ def test_a_link_that_leads_nowhere_is_found() -> None:
     assert dangling_mentions("docs/theory/privacy.md#x") == ["docs/theory/privacy.md#x"]
 
 
-def test_every_page_can_be_found_from_the_index() -> None:
-    found, open_pages = set[Path](), [DOCS / "README.md"]
-    while open_pages:
-        path = open_pages.pop()
+def lost_pages(folder: Path) -> list[str]:
+    """Pages in a folder that no chain of links leads to from its README.md."""
+    found, following = set[Path](), [folder / "README.md"]
+    while following:
+        path = following.pop()
         if path in found or path.suffix != ".md":
             continue
         found.add(path)
         for target in LINK.findall(without_code(path.read_text(encoding="utf-8"))):
             if "://" not in target:
-                open_pages.append((path.parent / target.partition("#")[0]).resolve())
-    assert set(DOCS.rglob("*.md")) - found == set()
+                following.append((path.parent / target.partition("#")[0]).resolve())
+    return sorted(path.name for path in set(folder.rglob("*.md")) - found)
+
+
+def test_every_page_can_be_found_from_the_index() -> None:
+    assert lost_pages(DOCS) == []
+
+
+def test_a_page_that_nothing_leads_to_is_found(tmp_path: Path) -> None:
+    pages = {
+        "README.md": "[a](a.md)",
+        "a.md": "[b](b.md#x) [a](a.md)",
+        "b.md": "",
+        "c.md": "`b.md`",
+    }
+    for name, text in pages.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert lost_pages(tmp_path.resolve()) == ["c.md"]
 
 
 # --- The numbers of the reproduction ------------------------------------------------------------

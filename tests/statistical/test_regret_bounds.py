@@ -2,7 +2,8 @@
 
 The bounds are theorems given that every estimate is within its radius of the clean mean, which is
 checked run by run; so no run that keeps to the good event may ever exceed one, and there is no
-false alarm. How often the good event fails is judged at 1e-9.
+false alarm. How often the good event fails is judged at 1e-9. At the end the worst regret is fitted
+against the horizon: its order is that of the theorems.
 """
 
 from __future__ import annotations
@@ -207,3 +208,49 @@ def test_an_unlucky_run_is_told_from_a_good_one() -> None:
     wrong = dataclasses.replace(case, means=(0.5, 0.45, -0.4))  # not the means it was played on
     assert good(case, trace)
     assert not good(wrong, trace)
+
+
+# --- Rates --------------------------------------------------------------------------------------
+
+
+def worst_regret(name: str, k: float, epsilon: float, alpha: float, horizon: int) -> float:
+    """Regret on two constant arms, whose gap is the worst of many for this horizon."""
+    setting: dict[str, Any] = {"arms": 2, "horizon": horizon}
+    if name != "uniform":
+        setting |= {"moments": stoic.RawMoment(k, 1.0), "epsilon": epsilon}
+    if name == "prae-r":
+        setting["contamination"] = alpha
+    policy, found = create(name, **setting), []
+    for place in range(30):
+        gap = 2.0 ** (-place / 2)
+        arms = [Discrete((mean,), (1.0,)) for mean in (0.5, 0.5 - gap)]
+        play_rng, secret = (np.random.Generator(np.random.SFC64([part, place])) for part in (0, 1))
+        noise = stoic.SimulatedNoise(secret)
+        found.append(play(policy, arms, rng=play_rng, noise=noise).regret)
+    return max(found)
+
+
+def order_in_horizon(*setting: Any) -> float:
+    """The exponent of T in the worst regret, from T = 2^28 to 2^40."""
+    powers = np.arange(28, 41, 4)
+    regrets = [worst_regret(*setting, horizon=2 ** int(power)) for power in powers]
+    return float(np.polyfit(powers, np.log2(regrets), 1)[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "k", "epsilon", "alpha", "order"),
+    [
+        ("prae-r", 2.0, 1.0, 0.0, 1 / 2),
+        ("prae-r", 4.0, 1.0, 0.0, 1 / 2),
+        ("prae-r", 1.5, 0.01, 0.0, 2 / 3),  # T^(1/k): privacy
+        ("prae-r", 2.0, 1.0, 1e-3, 1.0),  # what outliers hide stays hidden
+        ("dprse", 2.0, 1.0, 0.0, 1 / 2),
+        ("dprse", 1.5, 1.0, 0.0, 2 / 3),
+        ("uniform", 2.0, 1.0, 0.0, 1.0),  # whoever learns nothing
+    ],
+)
+def test_worst_regret_grows_with_the_horizon_as_the_theorem_says(
+    name: str, k: float, epsilon: float, alpha: float, order: float
+) -> None:
+    # A logarithm of T adds 0.02 or so, and batches of 2^tau make steps of their own.
+    assert order_in_horizon(name, k, epsilon, alpha) == pytest.approx(order, abs=0.07)

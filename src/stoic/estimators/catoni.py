@@ -35,7 +35,7 @@ class CatoniMean:
     @staticmethod
     def tuned(n: int, failure: float, moments: Moment, contamination: Contamination) -> CatoniMean:
         """``s = (2 log(2/failure) / n)^(1/min(k,2))`` over the natural scale."""
-        share = 2 * math.log(2 / failure) / n
+        share = 2 * (math.log(2) - math.log(failure)) / n
         return CatoniMean(math.pow(share, 1 / min(moments.k, 2.0)) / moments.scale)
 
     def compute(self, values: Floats) -> float:

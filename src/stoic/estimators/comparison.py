@@ -84,7 +84,7 @@ class Comparison:
     def radius(self, n: int, failure: float) -> float:
         """The shared radius of this module's docstring."""
         n, failure = checked(n, failure)
-        sampling = math.pow(math.log(1 / failure) / n, 1 - 1 / min(self.moments.k, 2.0))
+        sampling = math.pow(-math.log(failure) / n, 1 - 1 / min(self.moments.k, 2.0))
         bias = math.pow(self.contamination.alpha, 1 - 1 / self.moments.k)
         return (sampling + bias) * self.moments.scale
 

@@ -33,7 +33,7 @@ class HuberMean:
     @staticmethod
     def tuned(n: int, failure: float, moments: Moment, contamination: Contamination) -> HuberMean:
         """``min{(n / log(1/failure))^(1/min(k,2)), alpha^(-1/k)}`` natural units."""
-        clean = math.pow(n / math.log(1 / failure), 1 / min(moments.k, 2.0))
+        clean = math.pow(-n / math.log(failure), 1 / min(moments.k, 2.0))
         alpha = contamination.alpha
         reach = clean if alpha == 0 else min(clean, alpha ** (-1 / moments.k))
         return HuberMean(reach * moments.scale)

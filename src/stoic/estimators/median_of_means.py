@@ -34,7 +34,7 @@ class MedianOfMeans:
         n: int, failure: float, moments: Moment, contamination: Contamination
     ) -> MedianOfMeans:
         """``8 log(1/failure)`` blocks, and four for each expected outlier."""
-        wanted = math.ceil(8 * math.log(1 / failure) + 4 * contamination.alpha * n)
+        wanted = math.ceil(4 * contamination.alpha * n - 8 * math.log(failure))
         return MedianOfMeans(max(1, min(n, wanted)))
 
     def compute(self, values: Floats) -> float:

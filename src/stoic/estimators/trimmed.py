@@ -32,7 +32,7 @@ class TrimmedMean:
     @staticmethod
     def tuned(n: int, failure: float, moments: Moment, contamination: Contamination) -> TrimmedMean:
         """Trim ``alpha + log(1/failure)/n``: outliers at one end, and what chance adds."""
-        return TrimmedMean(min(contamination.alpha + math.log(1 / failure) / n, 0.499))
+        return TrimmedMean(min(contamination.alpha - math.log(failure) / n, 0.499))
 
     def compute(self, values: Floats) -> float:
         """The average of the middle values; they come sorted."""

@@ -15,7 +15,7 @@ import difflib
 import re
 import reprlib
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,9 +45,12 @@ class Document:
         try:
             self.data = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
-            place = _PLACE.search(str(error))
-            where = f"{name}:{place[1]}:{place[2]}" if place else name
-            raise InvalidStudy(f"{where}: not TOML: {_PLACE.sub('', str(error))}") from None
+            found = _PLACE.search(str(error))
+            if found:
+                place = f"{found[1]}:{found[2]}"
+            else:  # the end of the text, where something was still open
+                place = str(max(first for first, _, _ in _statements(text)))
+            raise InvalidStudy(f"{name}:{place}: not TOML: {_PLACE.sub('', str(error))}") from None
         self._lines = _lines(text)
 
     def line(self, path: str) -> int:
@@ -59,7 +62,8 @@ class Document:
         while path not in self._lines:
             if not path:
                 return 1
-            path = _LAST.sub("", path)
+            shorter = _LAST.sub("", path)
+            path = shorter if shorter != path else ""  # an odd key
         return self._lines[path]
 
     def error(self, path: str, rule: str) -> InvalidStudy:
@@ -169,33 +173,41 @@ def _at(data: Any, path: str) -> Any:
 
 
 def _lines(text: str) -> dict[str, int]:
-    """The line of every path in a valid TOML text.
-
-    A statement is what parses by itself, and its own parse says which keys it sets; so strings,
-    comments and lists over several lines need no rules here. All keys of a statement get the line
-    on which it begins.
-    """
+    """The line of every path in a valid TOML text: that on which its statement begins."""
     lines: dict[str, int] = {}
     arrays: dict[str, int] = {}  # how many tables each [[array]] has so far
     table = ""
-    pending, first = "", 0
-    for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), start=1):
-        if pending and not any(end in line for end in _ENDS):
-            pending += f"\n{line}"
-            continue
-        pending, first = (f"{pending}\n{line}", first) if pending else (line, number)
-        try:
-            statement = tomllib.loads(pending)
-        except tomllib.TOMLDecodeError:
-            continue
-        if pending.lstrip().startswith("["):
+    for first, words, statement in _statements(text):
+        if words.lstrip().startswith("["):
             table = _header(statement, arrays)
             lines.setdefault(table, first)
         else:
             for path in _paths(statement, table):
                 lines.setdefault(path, first)
-        pending = ""
     return lines
+
+
+def _statements(text: str) -> Iterator[tuple[int, str, Any]]:
+    """Where each statement of a TOML text begins, its words, and what they say.
+
+    A statement is what parses by itself, and its own parse says which keys it sets; so strings,
+    comments and lists over several lines need no rules here. What does not parse up to the end
+    comes last, and says None.
+    """
+    words, first = "", 0
+    for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), start=1):
+        if words and not any(end in line for end in _ENDS):
+            words += f"\n{line}"
+            continue
+        words, first = (f"{words}\n{line}", first) if words else (line, number)
+        try:
+            statement = tomllib.loads(words)
+        except tomllib.TOMLDecodeError:
+            continue
+        yield first, words, statement
+        words = ""
+    if words:
+        yield first, words, None
 
 
 def _header(statement: Any, arrays: dict[str, int]) -> str:

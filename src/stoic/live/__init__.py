@@ -23,6 +23,9 @@ from __future__ import annotations
 
 from stoic.live.opening import Database, open
 from stoic.live.sessions import Experiment
+from stoic.live.statement import Statement
+from stoic.live.summary import Summary
+from stoic.live.ticker import Ticker
 from stoic.live.tickets import LiveTicket
 
-__all__ = ["Database", "Experiment", "LiveTicket", "open"]
+__all__ = ["Database", "Experiment", "LiveTicket", "Statement", "Summary", "Ticker", "open"]

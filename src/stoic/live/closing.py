@@ -18,7 +18,7 @@ from sqlalchemy import Connection, Row
 
 from stoic.core import Plan, PrivacyBudget, dumps, loads
 from stoic.errors import PrivacyViolation
-from stoic.live import queries, store
+from stoic.live import queries, store, vault
 from stoic.live.enabled import without
 from stoic.live.releasing import Step, release
 from stoic.live.settings import Settings
@@ -64,6 +64,8 @@ class Course:
         store.open_epoch(
             connection, self.identity, number, plan, key=secrets.token_bytes(32), at=at
         )
+        if plan.queries:
+            vault.make_room(connection, self.identity, number)
         status = "running" if plan.size else "finished"
         store.set_experiment(
             connection, self.identity, epoch=number, state=dumps(state), status=status
@@ -115,6 +117,7 @@ class Course:
             issued=issued,
             radius=radius if fresh else None,
         )
+        vault.remove_rewards(connection, self.identity, epoch.number)
         step("deleted")
         after = without(self.policy, state, disabled)
         self.open(connection, epoch.number + 1, after, at=at)
@@ -133,7 +136,7 @@ class Course:
         for arm, releases in answers.items():
             for fold, one in enumerate(releases):
                 ledger.charge(number, arm, fold, one)
-        store.add_releases(connection, self.identity, number, answers, at=at)
+        vault.add_releases(connection, self.identity, number, answers, at=at)
 
 
 def read_epoch(found: Row[Any], state: str) -> Epoch:

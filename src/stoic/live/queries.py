@@ -28,6 +28,7 @@ __all__ = [
     "names",
     "plan_of",
     "policy_of",
+    "release_rows",
     "unscrubbed",
 ]
 
@@ -81,15 +82,20 @@ def closed_epochs(connection: Connection, identity: int) -> list[Row[Any]]:
     return list(connection.execute(query))
 
 
-def answers_of(connection: Connection, identity: int) -> dict[int, Answers]:
-    """All releases of an experiment, epoch by epoch."""
+def release_rows(connection: Connection, identity: int) -> list[Row[Any]]:
+    """All releases of an experiment, in order."""
     query = (
         select(releases)
         .where(releases.c.experiment == identity)
         .order_by(releases.c.epoch, releases.c.arm, releases.c.fold)
     )
+    return list(connection.execute(query))
+
+
+def answers_of(connection: Connection, identity: int) -> dict[int, Answers]:
+    """All releases of an experiment, epoch by epoch, as the policy was told them."""
     found: dict[int, dict[int, tuple[Release, ...]]] = {}
-    for row in connection.execute(query):
+    for row in release_rows(connection, identity):
         release = Release(row.mechanism, row.value, row.n, row.epsilon)
         arms = found.setdefault(row.epoch, {})
         arms[row.arm] = (*arms.get(row.arm, ()), release)

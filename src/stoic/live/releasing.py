@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Connection
 
-from stoic.core import Release
+from stoic.core import Floats, Release
 from stoic.live.settings import Settings
 from stoic.live.slots import Dealer
-from stoic.live.store import kept_rewards
+from stoic.live.vault import kept_rewards
 from stoic.policies import Answers
 from stoic.privacy.noise import Noise
-from stoic.privacy.queries import add_kept, fold_sizes
+from stoic.privacy.queries import add_kept, fold_sizes, keep
 
-__all__ = ["Step", "release"]
+__all__ = ["Step", "kept_of", "release"]
 
 Step = Callable[[str], None]
 
@@ -67,3 +68,16 @@ def release(
             answers[arm] += (mechanisms[arm].release(totals[arm], n, noise=noise),)
             step("drawn")
     return answers
+
+
+def kept_of(
+    dealer: Dealer, slots: NDArray[np.int64], arms: NDArray[np.int64], rewards: Floats
+) -> NDArray[np.int64]:
+    """What is kept of rewards until the epoch is over, one integer for each."""
+    kept = np.empty(slots.size, dtype=np.int64)
+    for arm, query in zip(dealer.plan.arms, dealer.plan.queries, strict=True):
+        folds = np.where(arms == arm, dealer.fold(slots, query.folds), -1)
+        for fold in np.unique(folds[folds >= 0]).tolist():
+            chosen = folds == fold
+            kept[chosen] = keep(query, fold, rewards[chosen])
+    return kept

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sqlalchemy import Connection
 
 from stoic.core import Floats, choice
 from stoic.errors import InvalidParameter, UnknownTicket
-from stoic.live import queries, store
+from stoic.live import queries, store, vault
 from stoic.live.clock import Clock, milliseconds
 from stoic.live.closing import Course, Epoch, read_epoch
 from stoic.live.database import Storage
 from stoic.live.enabled import recommended
+from stoic.live.exporting import export
+from stoic.live.releasing import kept_of
 from stoic.live.settings import Settings
+from stoic.live.statement import Statement, state_privacy
+from stoic.live.summary import Summary, summarise
 from stoic.live.tickets import BEYOND, LiveTicket, Sealer, Slot
 from stoic.policies import Policy
 from stoic.privacy.noise import Noise
-from stoic.privacy.queries import keep
 from stoic.privacy.rewards import as_rewards
 
 __all__ = ["Experiment", "Place"]
@@ -142,14 +145,14 @@ class Experiment:
 
     def _keep(self, epoch: Epoch, told: Sequence[Slot], amounts: Floats) -> None:
         slots = np.array([slot.slot for slot in told], dtype=np.int64)
-        kept = _kept(epoch, slots, np.array([slot.arm for slot in told]), amounts)
+        kept = kept_of(epoch.dealer, slots, np.array([slot.arm for slot in told]), amounts)
         with self._storage.writing() as connection:
             row = store.share_epoch(connection, self._id, epoch.number)
             if row.closed_at is not None:
                 return
             if slots.max() >= row.issued:  # of a database that was put back to an earlier day
                 raise UnknownTicket("this experiment never issued that ticket")
-            store.keep_rewards(connection, self._id, epoch.number, slots.tolist(), kept.tolist())
+            vault.keep_rewards(connection, self._id, epoch.number, slots.tolist(), kept.tolist())
             self._place.step("told")
 
     # --- Time -----------------------------------------------------------------------------------
@@ -209,9 +212,22 @@ class Experiment:
                 return
             queries.epoch_row(connection, self._id, row.epoch, locked=True)
             store.close_epoch(connection, self._id, row.epoch, at=now)
+            vault.remove_rewards(connection, self._id, row.epoch)
             store.set_experiment(connection, self._id, status="stopped")
             self._course.note(connection, "stopped", at=now)
         self._scrub()
+
+    def summary(self) -> Summary:
+        """How it stands: winner, effect, intervals, what is still open."""
+        return summarise(self._storage, self._id)
+
+    def export(self) -> Iterator[dict[str, Any]]:
+        """Everything public, row by row: events, releases, assignments with propensities."""
+        return export(self._storage, self._id)
+
+    def privacy(self) -> Statement:
+        """What is promised to whom, and what it has cost: in plain words and for JSON."""
+        return state_privacy(self._storage, self._id)
 
     def __repr__(self) -> str:
         return f"<Experiment {self.name}: {self.policy.name}, {', '.join(self.arms)}>"
@@ -234,17 +250,3 @@ class Experiment:
                 found = queries.epoch_row(connection, self._id, row.epoch)
                 self._epoch = read_epoch(found, row.state)
         return self._epoch
-
-
-def _kept(
-    epoch: Epoch, slots: NDArray[np.int64], arms: NDArray[np.int64], amounts: Floats
-) -> NDArray[np.int64]:
-    """What is kept of rewards until the epoch is over, one integer for each."""
-    kept = np.empty(slots.size, dtype=np.int64)
-    plan, dealer = epoch.dealer.plan, epoch.dealer
-    for arm, query in zip(plan.arms, plan.queries, strict=True):
-        folds = np.where(arms == arm, dealer.fold(slots, query.folds), -1)
-        for fold in np.unique(folds[folds >= 0]).tolist():
-            chosen = folds == fold
-            kept[chosen] = keep(query, fold, amounts[chosen])
-    return kept

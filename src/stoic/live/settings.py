@@ -56,12 +56,12 @@ class Settings:
         return asdict(self)
 
     def tick_before(self, created_at: int, now: int) -> int:
-        """The last of the fixed ticks that is not after now; before the first, one tick early.
+        """The last of the fixed ticks that is not after now.
 
         >>> Settings(1000, 10, None, None).tick_before(100, 137)
         130
         """
-        return created_at + max(-1, (now - created_at) // self.tick) * self.tick
+        return created_at + (now - created_at) // self.tick * self.tick
 
     def deals(self, opened_at: int, now: int) -> bool:
         """Whether slots are still dealt: a reward told in time must be in time for the epoch."""

@@ -1,4 +1,5 @@
-"""The only code that writes to the database. Every function works within its caller's transaction.
+"""What is written of experiments, epochs and slots. Every function works within its caller's
+transaction; this module and :mod:`stoic.live.vault` are the only ones that write.
 
 Locks, in this order: the experiment's row (closing an epoch, disabling, stopping), then the epoch's
 (dealing slots; a told reward shares it). SQLite has one writer at a time anyway.
@@ -6,36 +7,27 @@ Locks, in this order: the experiment's row (closing an epoch, disabling, stoppin
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Connection, bindparam, exc, func, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.schema import CreateTable, DropTable
 
-from stoic.core import Plan, Release, dumps
-from stoic.errors import InvalidParameter, PrivacyViolation
+from stoic.core import Plan, dumps
+from stoic.errors import InvalidParameter
 from stoic.live.schema import (
     assignments,
     epochs,
     events,
     experiments,
-    releases,
-    rewards,
     secrets,
 )
 
 __all__ = [
     "add_event",
     "add_experiment",
-    "add_releases",
     "assign",
     "close_epoch",
     "extend_epoch",
-    "keep_rewards",
-    "kept_rewards",
     "known_units",
     "lock_epoch",
     "lock_experiment",
@@ -47,7 +39,6 @@ __all__ = [
     "take_slots",
 ]
 
-_CHUNK = 32_768  # rewards read at a time
 _MOST_KEYS = 500  # in one IN (...): far below every database's limit
 
 # Building a statement takes longer than running it, so each is built once.
@@ -132,7 +123,7 @@ def add_event(connection: Connection, identity: int, *, at: int, kind: str, body
 def open_epoch(
     connection: Connection, identity: int, number: int, plan: Plan, *, key: bytes, at: int
 ) -> None:
-    """A new epoch, with a table for its rewards if its plan asks for any."""
+    """A new epoch."""
     connection.execute(
         insert(epochs).values(
             experiment=identity,
@@ -144,8 +135,6 @@ def open_epoch(
             scrubbed=0,
         )
     )
-    if plan.queries:
-        connection.execute(CreateTable(rewards(identity, number)))
 
 
 def lock_epoch(connection: Connection, identity: int) -> Any:
@@ -216,13 +205,12 @@ def extend_epoch(connection: Connection, identity: int, number: int, *, at: int)
 def close_epoch(
     connection: Connection, identity: int, number: int, *, at: int, **changes: Any
 ) -> None:
-    """Close an epoch and remove its rewards, if it has any. For good."""
+    """Close an epoch, for good."""
     connection.execute(
         update(epochs)
         .where(epochs.c.experiment == identity, epochs.c.epoch == number)
         .values(closed_at=at, **changes)
     )
-    connection.execute(DropTable(rewards(identity, number), if_exists=True))
 
 
 def mark_scrubbed(connection: Connection, identity: int) -> None:
@@ -236,64 +224,3 @@ def mark_scrubbed(connection: Connection, identity: int) -> None:
         )
         .values(scrubbed=1)
     )
-
-
-# --- Rewards and releases -----------------------------------------------------------------------
-
-
-def keep_rewards(
-    connection: Connection, identity: int, number: int, slots: Sequence[int], kept: Sequence[int]
-) -> None:
-    """Keep the rewards of slots that have none yet."""
-    table = rewards(identity, number)
-    build = sqlite if connection.dialect.name == "sqlite" else postgresql
-    statement = build.insert(table).on_conflict_do_nothing()
-    rows = [{"slot": slot, "kept": one} for slot, one in zip(slots, kept, strict=True)]
-    connection.execute(statement, rows)
-
-
-def kept_rewards(
-    connection: Connection, identity: int, number: int
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """The kept rewards of an epoch in the order of their slots, some thousand at a time."""
-    table = rewards(identity, number)
-    last = -1
-    while True:
-        query = select(table).where(table.c.slot > last).order_by(table.c.slot).limit(_CHUNK)
-        rows = connection.execute(query).fetchall()
-        if not rows:
-            return
-        columns = np.array([tuple(row) for row in rows], dtype=np.int64).T
-        yield columns[0], columns[1]
-        last = int(columns[0][-1])
-
-
-def add_releases(
-    connection: Connection,
-    identity: int,
-    number: int,
-    answers: Mapping[int, tuple[Release, ...]],
-    *,
-    at: int,
-) -> None:
-    """Store and charge releases: one row each. The key of the table forbids a second one."""
-    rows = [
-        {
-            "experiment": identity,
-            "epoch": number,
-            "arm": arm,
-            "fold": fold,
-            "mechanism": release.mechanism,
-            "value": release.value,
-            "n": release.n,
-            "epsilon": release.epsilon,
-            "at": at,
-        }
-        for arm, found in answers.items()
-        for fold, release in enumerate(found)
-    ]
-    try:
-        connection.execute(insert(releases), rows)
-    except exc.IntegrityError:
-        rule = "these rewards were already spent"
-        raise PrivacyViolation(f"epoch {number}: {rule}") from None

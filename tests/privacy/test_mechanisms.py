@@ -92,7 +92,7 @@ def chained(folds, noise):
 
 def chain_loss(folds_of, noise, **options):
     runs = (chained(folds_of(np.array([reward, *OTHERS])), noise) for reward in (LOW, HIGH))
-    return audit(*runs, runs=RUNS, **options).epsilon
+    return audit(*runs, runs=2 * RUNS, **options).epsilon
 
 
 @pytest.mark.parametrize("fold", [0, 1])

@@ -129,7 +129,7 @@ def test_the_best_arm_survives(run, setting, delta):
 )
 def test_a_radius_far_too_small_is_caught(run, setting, delta):
     policy, arms = run(*setting, delta)
-    assert not best_survives(shrink(policy, 0.15), arms)
+    assert not best_survives(shrink(policy, 0.06), arms)
 
 
 # --- DPRSE --------------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ class PRMS:
     >>> estimator = PRMS.build(CentralMoment(2, 5.0, (0, 100)), epsilon=0.5, contamination=0.05)
     >>> step = estimator.step(10.0, known=50.0, failure=1e-6)
     >>> step.n, type(step.query).__name__
-    (124, 'WindowCounts')
+    (125, 'WindowCounts')
     """
 
     moments: Moment

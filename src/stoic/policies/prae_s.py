@@ -9,7 +9,7 @@ size that it needs. The radius to aim at follows from the public state:
 
 - below ``2/5`` of the largest gap ``G`` that may still be there, so that an arm so far behind goes;
 - above that floor of cost where a larger radius would hardly be cheaper: the aim minimises
-  ``n(r) (1 + 6 (r/G)^2)``, the price of this epoch and of what it is likely to leave undecided.
+  ``n(r) (1 + 8 (r/G)^2)``, the price of this epoch and of what it is likely to leave undecided.
 
 Near the radius that no number of rewards gets below, or when half of the rounds left would not pay
 for the next epoch, it commits to the best released estimate.
@@ -48,7 +48,7 @@ __all__ = ["PRAES", "PRAESState"]
 
 _REACH = 0.4  # of the largest gap: an arm that far behind goes even if the estimates err a little
 _HALVING = 1.25  # gaps below so many radii are noise: the least aim is then half the radius
-_AHEAD = 6.0  # weight of what stays undecided
+_AHEAD = 8.0  # weight of what stays undecided
 _NEAR = 1.25  # times the floor: nearer is not worth its price
 _PAID = 0.5  # of the rounds left, at most, for one epoch
 _NOTCHES = 8  # radii per factor of two: few different ones, so that their steps are found once
@@ -107,7 +107,7 @@ class PRAES(Run):
         >>> from stoic import CentralMoment
         >>> policy = PRAES.build(5, 100_000, CentralMoment(2, 5, (0, 100)), epsilon=0.5)
         >>> policy.next_step(policy.init()).n
-        68
+        71
         """
         choice("profile", profile, ("certified",))
         estimator = PRMS.build(moments, epsilon, contamination)
@@ -195,21 +195,26 @@ class PRAES(Run):
 @lru_cache(maxsize=4096)
 def _aim(estimator: PRMS, known: float, gap: float, failure: float) -> Step | None:
     """The step to the best radius to aim at, for the largest ``gap`` that may still be there."""
-    scale = estimator.moments.scale
+    if known <= _NEAR * estimator.floor:
+        return None
     target = max(_REACH * gap, _NEAR * estimator.floor)
-    if target >= known:
-        target = known / _NEAR
-    notch = math.floor(_NOTCHES * math.log2(target / scale))
-    best, price = None, math.inf
-    for down in range(3 * _NOTCHES + 1):
-        radius = scale * 2.0 ** ((notch - down) / _NOTCHES)
-        step = _step(estimator, radius, known, failure)
-        if step is None:
-            continue
-        cost = step.n * (1 + _AHEAD * (radius / gap) ** 2)
-        if cost < price:
-            best, price = step, cost
-    return best
+    # Where no step reaches the target, one towards it makes the next one reach farther.
+    for low, high in ((target / 8, target), (target, known)):
+        radii = [
+            radius for radius in _notches(low, high, estimator.moments.scale) if radius < known
+        ]
+        steps = [_step(estimator, radius, known, failure) for radius in radii]
+        found = [step for step in steps if step is not None]
+        if found:
+            return min(found, key=lambda step: step.n * (1 + _AHEAD * (step.radius / gap) ** 2))
+    return None
+
+
+def _notches(low: float, high: float, unit: float) -> list[float]:
+    """The radii to choose from between two limits: powers of ``2^(1/8)`` natural units."""
+    first, last = (_NOTCHES * math.log2(end / unit) for end in (low, high))
+    places = range(math.ceil(first), math.floor(last) + 1)
+    return [unit * 2.0 ** (place / _NOTCHES) for place in places]
 
 
 @lru_cache(maxsize=65_536)

@@ -40,11 +40,12 @@ __all__ = [
 
 breakdown = 0.5
 
-# Candidates of the searches. Finer grids gain less than one percent.
-_RATES = np.geomspace(1e-7, 20, 400)  # lambda of the mean, per reward
-_MARGINS = np.geomspace(1e-2, 1e6, 240)  # M - known
-_WINDOW_RATES = 0.05 ** np.linspace(0, 1, 24)  # lambda of the windows, relative to the largest
-_FASTEST = 3.0  # lambda of windows beyond which nothing is gained
+# Candidates of the searches. They do not depend on the budget, so a larger one only adds to them
+# and radii are monotone in it; finer grids gain about one percent.
+_RATES = np.geomspace(1e-7, 20, 1000)  # lambda of the mean, per reward
+_MARGINS = np.geomspace(1e-2, 1e6, 200)  # M - known
+_WINDOW_RATES = 3.0 * 1.02 ** -np.arange(860.0)  # lambda of the windows
+_SLOWEST = 1 / 20  # of the largest lambda of windows that is allowed
 _COUNTS = np.unique(np.geomspace(1, 1e6, 160).round())  # of windows
 
 _SLACK = 1 + 1e-9  # for the rounding of these very computations
@@ -143,14 +144,15 @@ def _lines(known: float | None, setting: Setting) -> tuple[Floats, Floats, Float
     The radius is the least of the lines ``drift + log(1/(2 failure)) / (n rate)``.
     """
     centre_off = 0.0 if known is None else known
-    rate = _RATES[_RATES * 2 * (centre_off + _MARGINS[0]) < setting.epsilon][:, None]
     # Noise of scale 1/rate on a sum of sensitivity 2M costs 2M rate: at most the budget.
-    margin = np.minimum(_MARGINS, setting.epsilon / (2 * rate) - centre_off)
-    drift = _drift(rate, margin, known, setting)
-    drift = np.where(np.isfinite(drift), drift, np.inf)
+    most = setting.epsilon / (2 * _RATES) - centre_off
+    rate = _RATES[most >= _MARGINS[0]][:, None]
+    drift = _drift(rate, _MARGINS, known, setting)
+    allowed = most[: rate.size, None] >= _MARGINS
+    drift = np.where(allowed & np.isfinite(drift), drift, np.inf)
     best = np.argmin(drift, axis=1)
     row = np.arange(best.size)
-    return rate[:, 0], drift[row, best], margin[row, best] + centre_off
+    return rate[:, 0], drift[row, best], _MARGINS[best] + centre_off
 
 
 def means(radius: float, *, known: float | None, setting: Setting, failure: float) -> Means | None:
@@ -159,7 +161,7 @@ def means(radius: float, *, known: float | None, setting: Setting, failure: floa
     ``known`` is the radius of the centre; None means a raw moment bound, about 0.
 
     >>> means(1.0, known=4.0, setting=Setting(k=2, alpha=0.05, epsilon=0.5), failure=1e-6).n
-    1133
+    1134
     """
     rate, drift, half_width = _lines(known, setting)
     room = radius / _SLACK - drift
@@ -186,7 +188,7 @@ def mean_radius(
 
     >>> setting = Setting(k=2, alpha=0.05, epsilon=0.5)
     >>> mean_radius([500, 5_000], known=4.0, setting=setting, failure=1e-6).round(3)
-    array([1.314, 0.785])
+    array([1.318, 0.785])
     """
     n = np.asarray(n, dtype=np.float64)
     if planned is not None:
@@ -238,9 +240,11 @@ def windows(radius: float, *, known: float, setting: Setting, failure: float) ->
     """The smallest choice of windows of that radius, or None if there is none.
 
     >>> windows(10.0, known=22.4, setting=Setting(k=2, alpha=0.05, epsilon=0.5), failure=1e-6).n
-    76
+    77
     """
-    rate = np.minimum(setting.epsilon / 2, _FASTEST) * _WINDOW_RATES[:, None]
+    most = setting.epsilon / 2
+    rate = _WINDOW_RATES[(most >= _WINDOW_RATES) & (_SLOWEST * min(most, 3.0) <= _WINDOW_RATES)]
+    rate = rate[:, None]
     step = 2 * known / _COUNTS
     bad = np.maximum(_COUNTS - np.floor(radius / step + 0.5), 0)
     # The mean is within step/2 of a centre. (W2): half widths that spend the moment equally well

@@ -6,20 +6,22 @@ are inside. The figure comes as PNG, SVG and PDF, and once more on logarithmic a
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from stoic import charts
 from stoic.errors import UnusableResults
 from stoic.experiments.outcome import Outcome, load
 from stoic.experiments.report.bounds import references
 from stoic.experiments.report.page import render_page
-from stoic.experiments.report.rows import labels_of, panels_of
-from stoic.experiments.report.words import words_for
+from stoic.experiments.report.rows import Panel, Row, labels_of, panels_of
+from stoic.experiments.report.words import Words, words_for
 
-__all__ = ["contents", "write_report"]
+__all__ = ["figures", "page", "write_report"]
 
 _FORMS: tuple[Literal["png", "svg", "pdf"], ...] = ("png", "svg", "pdf")
+_SCALES: dict[str, Literal["linear", "log"]] = {"figure": "linear", "figure-log": "log"}
 
 
 def write_report(directory: str | Path) -> list[Path]:
@@ -32,8 +34,9 @@ def write_report(directory: str | Path) -> list[Path]:
         ...
     stoic.errors.UnusableResults: nowhere: no results here
     """
+    outcome = load(directory)
     written = []
-    for name, content in contents(load(directory)).items():
+    for name, content in {**figures(outcome), "report.html": page(outcome).encode()}.items():
         path = Path(directory) / name
         try:
             path.write_bytes(content)
@@ -43,23 +46,45 @@ def write_report(directory: str | Path) -> list[Path]:
     return written
 
 
-def contents(outcome: Outcome) -> dict[str, bytes]:
-    """The files of a report by name."""
+def figures(outcome: Outcome) -> dict[str, bytes]:
+    """The figures by name; none if there is no curve to draw."""
+    known = _prepare(outcome)
+    made: dict[str, bytes] = {}
+    for name, scale in _SCALES.items():
+        drawn = []
+        for panel, compared in zip(known.panels, known.references, strict=True):
+            if rows := panel.curves():
+                lines: dict[str, Any] = {"references": compared, "lines": known.lines}
+                chart = charts.regret(rows, known.look, scale=scale, **lines)
+                drawn.append((panel.label, chart))
+        if drawn:
+            whole = charts.figure(
+                drawn, known.look, references=list(known.lines), notes=known.words.figure
+            )
+            made |= {f"{name}.{form}": charts.render(whole, form) for form in _FORMS}
+    return made
+
+
+def page(outcome: Outcome) -> str:
+    """The page, as HTML."""
+    known = _prepare(outcome)
+    return render_page(outcome, known.panels, known.references, known.look, known.words)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Common:
+    """What the figures and the page have in common."""
+
+    panels: list[Panel]
+    references: list[list[Row]]
+    lines: dict[str, tuple[int, ...]]
+    look: dict[str, charts.Style]
+    words: Words
+
+
+def _prepare(outcome: Outcome) -> _Common:
     panels = panels_of(outcome)
     compared = [references(panel) for panel in panels]
     lines = charts.dashes([row["reference"] for rows in compared for row in rows])
     look = charts.styles(list(labels_of(outcome).values()))
-    words = words_for(outcome, panels, list(lines))
-    made: dict[str, bytes] = {}
-    scales: dict[str, Literal["linear", "log"]] = {"figure": "linear", "figure-log": "log"}
-    for name, scale in scales.items():
-        drawn = [
-            (panel.label, charts.regret(rows, look, references=known, lines=lines, scale=scale))
-            for panel, known in zip(panels, compared, strict=True)
-            if (rows := panel.curves())
-        ]
-        if drawn:
-            whole = charts.figure(drawn, look, references=list(lines), notes=words.figure)
-            made |= {f"{name}.{form}": charts.render(whole, form) for form in _FORMS}
-    made["report.html"] = render_page(outcome, panels, compared, look, words).encode()
-    return made
+    return _Common(panels, compared, lines, look, words_for(outcome, panels, list(lines)))

@@ -22,7 +22,7 @@ PROVED = "Proved for"
 
 def references(panel: Panel) -> list[Row]:
     """Lines to compare with: ``reference, round, value``."""
-    if not panel.played:
+    if not panel.played or not panel.played[0].result.checkpoints.size:
         return []
     first = panel.played[0].result
     rounds = first.checkpoints[spread(len(first.checkpoints), panel.points)].tolist()

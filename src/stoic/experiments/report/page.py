@@ -113,7 +113,8 @@ def _sections(
             "What the theory says",
             "Lower and upper: terms of the minimax bounds at the horizon, every constant set to 1. "
             "They say how regret grows, not how large it is. Proved: holds with all constants, "
-            "with probability 1 - 0.83 δ, for a profile with a guarantee. A dash: nothing known.",
+            "with probability 1 - 0.83 δ, for a profile with a guarantee. A dash: there is no such "
+            "bound here.",
             tables.bounds(panels),
         ),
         _Section(

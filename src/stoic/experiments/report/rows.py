@@ -26,8 +26,8 @@ DAGGER = "†"
 
 _UNPROVED = tuple(name for name, profile in PROFILES.items() if not profile.guaranteed)
 
-_POINTS = 40_000  # of all curves together; a page holds no more
-_DOTS = 40_000  # of all final regrets
+_POINTS = (400, 16_000)  # of a curve, more than a chart has pixels; and of all curves together
+_DOTS = (500, 10_000)  # of the final regrets of a cell, and of all
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -134,7 +134,9 @@ def panels_of(outcome: Outcome) -> list[Panel]:
         played = panels.setdefault(cell.panel, [])
         if cell.result is not None:
             played.append(Played(labels[cell.policy], cell.result))
-    points, dots = (max(20, most // len(outcome.cells)) for most in (_POINTS, _DOTS))
+    points, dots = (
+        min(most, max(20, total // len(outcome.cells))) for most, total in (_POINTS, _DOTS)
+    )
     return [Panel(label, tuple(played), points, dots) for label, played in panels.items()]
 
 

@@ -154,7 +154,9 @@ def _interval(row: Row) -> str:
 
 
 def _error(error: float) -> str:
-    return "" if math.isnan(error) else f"± {_number(error)}"
+    if math.isnan(error):
+        return ""
+    return f"± {error:,.0f}" if error >= 1000 else f"± {error:.3g}"
 
 
 def _times(ratio: float) -> str:

@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 import psycopg
 
+from helpers.spy import Spy
 from stoic.core import Plan, value
 from stoic.errors import StoreUnavailable
 from stoic.live import Database, Experiment
@@ -118,17 +119,16 @@ class Clock:
         return self.now
 
 
-class Exact:
+class Exact(Spy):
     """No noise at all, and a word about every draw."""
 
-    private = False
-
     def __init__(self, note: Callable[[str], None] = lambda word: None) -> None:
+        super().__init__()
         self._note = note
 
     def laplace(self, exact: int, *, sensitivity: int, epsilon: float) -> int:
         self._note("draw")
-        return exact
+        return int(super().laplace(exact, sensitivity=sensitivity, epsilon=epsilon))
 
 
 def database(
@@ -137,9 +137,11 @@ def database(
     noise: Any = None,
     clock: Any = time.time,
     step: Callable[[str], None] = lambda step: None,
+    patience: float = 20.0,
     **options: Any,
 ) -> Database:
-    return Database(Storage(url), noise=noise or Exact(), clock=clock, step=step, **options)
+    storage = Storage(url, patience=patience)
+    return Database(storage, noise=noise or Exact(), clock=clock, step=step, **options)
 
 
 def worth(exp: Experiment, token: str) -> float:

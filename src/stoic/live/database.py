@@ -54,6 +54,7 @@ class Storage:
             self._engine = create_engine(parsed, **options)
         except ImportError:
             raise MissingExtra("psycopg", extra="postgres") from None
+        self._driver: Any = self._engine.dialect.dbapi
         self.sqlite = backend == "sqlite"
         if self.sqlite:
             _set_up_sqlite(self._engine)
@@ -62,20 +63,20 @@ class Storage:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction that writes: all of it is there when the block ends, or nothing."""
-        with _translated(), self._engine.begin() as connection:
+        with self._translated(), self._engine.begin() as connection:
             yield connection
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A transaction that reads; to be left within a second, or a log cannot be emptied."""
-        with _translated(), self._reader.begin() as connection:
+        with self._translated(), self._reader.begin() as connection:
             yield connection
 
     def scrub(self) -> bool:
         """Empty SQLite's write-ahead log, copies of deleted rows included. Whether it is done."""
         if not self.sqlite:
             return True
-        with _translated():
+        with self._translated():
             raw = self._engine.raw_connection()
             try:
                 busy, *_ = raw.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -86,6 +87,24 @@ class Storage:
     def close(self) -> None:
         """Close every connection."""
         self._engine.dispose()
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """The database's own errors as one of ours, without a word of what was to be stored."""
+        try:
+            yield
+        except (exc.DBAPIError, exc.TimeoutError, self._driver.Error) as error:
+            original = getattr(error, "orig", None) or error
+            said = str(original).lower()
+            if any(word in said for word in _FULL):
+                reason = "has no room left on its disk"
+            elif any(word in said for word in _BUSY):
+                reason = "is busy with other writers"
+            else:
+                reason = f"is out of reach or damaged ({type(original).__name__})"
+            raise StoreUnavailable(
+                f"the database {reason}; nothing was changed, try again"
+            ) from None
 
 
 def _set_up_sqlite(engine: Engine) -> None:
@@ -104,19 +123,3 @@ def _set_up_sqlite(engine: Engine) -> None:
     def _begin(connection: Connection) -> None:
         reads = connection.get_execution_options().get("stoic_reads")
         connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
-
-
-@contextmanager
-def _translated() -> Iterator[None]:
-    """The database's own errors as one of ours, without a word of what was to be stored."""
-    try:
-        yield
-    except (exc.OperationalError, exc.InternalError, exc.InterfaceError, exc.TimeoutError) as error:
-        said = str(getattr(error, "orig", None) or error).lower()
-        if any(word in said for word in _FULL):
-            reason = "has no room left on its disk"
-        elif any(word in said for word in _BUSY):
-            reason = "is busy with other writers"
-        else:
-            reason = f"is out of reach ({type(getattr(error, 'orig', error)).__name__})"
-        raise StoreUnavailable(f"the database {reason}; nothing was changed, try again") from None

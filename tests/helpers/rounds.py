@@ -5,6 +5,7 @@ It shares the policy and the mechanisms with the engine, and nothing else.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from stoic.core import Plan, Release
 from stoic.environments import Instance
-from stoic.policies import Policy
+from stoic.policies import Oracle, Policy
 from stoic.privacy.noise import Noise
 from stoic.privacy.simulated import SimulatedNoise
 from stoic.simulation import Streams
@@ -52,7 +53,9 @@ def play_rounds(
     rng: np.random.Generator,
     noise: Noise,
 ) -> Rounds:
-    """The policy's arm ``i`` is the instance's arm ``order[i]``."""
+    """The policy's arm ``i`` is the instance's arm ``order[i]``; the oracle is told the latter."""
+    if isinstance(policy, Oracle):
+        policy = dataclasses.replace(policy, best=list(order).index(policy.best))
     gaps, played, regret = instance.gaps.tolist(), [], []
     left_at, used, lost = [-1] * policy.arms, 0, 0.0
     state = policy.init()

@@ -10,6 +10,7 @@ robin, so it is known exactly at every round without walking through them.
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stoic.core import Floats, Plan
-from stoic.policies import Answers, Policy
+from stoic.policies import Answers, Oracle, Policy
 from stoic.privacy.noise import Noise
 from stoic.privacy.queries import answer, fold_sizes
 from stoic.privacy.simulated import SimulatedNoise
@@ -57,6 +58,8 @@ def replicate(
     (array([25000., 50000.]), array([200, 200, 200, 200, 200]), 0)
     """
     run = _Run(streams, replication, checkpoints)
+    if isinstance(policy, Oracle):  # what it is told is an arm of the instance
+        policy = dataclasses.replace(policy, best=int(np.argmax(run.labels == policy.best)))
     play, noise = streams.play(replication), SimulatedNoise(streams.noise(replication))
     state = policy.init()
     plan = policy.ask(state, rng=play)

@@ -15,8 +15,10 @@ from helpers.arms import ENVIRONMENTS, Counting, environment, three_arms
 from helpers.policies import NAMES, one_of
 from helpers.rounds import shared_rounds
 from stoic import options
+from stoic.core import Plan
 from stoic.environments import Gaussian, Instance
 from stoic.policies import POLICIES, Policy
+from stoic.policies.fixed import FixedState
 from stoic.simulation import Streams, replicate
 
 
@@ -223,6 +225,16 @@ def test_another_seed_gives_other_numbers() -> None:
 
 def test_arms_are_met_in_an_order_of_each_replications_own() -> None:
     # With one order for all, whoever plays the first arm only would look good or bad by it.
-    policy = stoic.policies.create("oracle", arms=5, horizon=5, best=0)
-    result = stoic.simulate(policy, paper(), replications=2000, seed=1)
+    class First(stoic.policies.Uniform):
+        def ask(self, state: FixedState, *, rng: np.random.Generator) -> Plan:
+            return Plan((0,), (5,)) if not state.spent else Plan((), ())
+
+    result = stoic.simulate(First(arms=5, horizon=5), paper(), replications=2000, seed=1)
     assert (result.pulls.sum(axis=0) / 5).tolist() == pytest.approx([400] * 5, abs=120)
+
+
+def test_the_oracle_plays_the_best_arm_in_whatever_order_the_arms_are_met() -> None:
+    policy = stoic.policies.create("oracle", arms=5, horizon=5, best=2)
+    result = stoic.simulate(policy, paper(), replications=50, seed=1)
+    assert result.pulls.tolist() == [[0, 0, 5, 0, 0]] * 50
+    assert result.recommended.tolist() == [2] * 50

@@ -9,7 +9,7 @@ horizon cuts short are never used.
 
 Guarantee (with a guaranteed profile): the sequence of arms is epsilon-DP; with probability at least
 ``1 - delta`` the best arm is never removed, and the regret is that of Theorems 3, 5 and 6
-(:mod:`stoic.theory.regret`). PRAE-R uses PRM-R, PRAE-C uses PRM-C.
+(:mod:`stoic.theory.rates`). PRAE-R uses PRM-R, PRAE-C uses PRM-C.
 """
 
 from __future__ import annotations

@@ -12,15 +12,14 @@ from __future__ import annotations
 
 from stoic.theory.accuracy import Accuracy, breakdown, sample_complexity
 from stoic.theory.profiles import PROFILES
+from stoic.theory.rates import lower_bound, upper_bound
 from stoic.theory.regret import (
     RegretBound,
     earliest_removal,
     explicit_pull_bound,
     first_judged,
-    lower_bound,
     pull_bound,
     regret_bound,
-    upper_bound,
 )
 from stoic.theory.tables import table
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stoic.core import Floats
+from stoic.core import Floats, integer, real
 from stoic.errors import InvalidParameter
 
-__all__ = ["bin_mass", "check_share", "iota", "variance"]
+__all__ = ["bin_mass", "check_share", "checked_run", "iota", "variance"]
 
 _LEAST = 1e-100  # below, thresholds in 1 / alpha^2 leave the range of floats
 
@@ -23,6 +23,17 @@ def check_share(alpha: float) -> None:
     """
     if 0 < alpha < _LEAST:
         raise InvalidParameter("contamination", alpha, f"must be 0, or at least {_LEAST:g}")
+
+
+def checked_run(arms: int, horizon: int, delta: float | None) -> tuple[int, int, float]:
+    """How many arms and rounds, and the failure probability: ``1 / horizon`` unless given.
+
+    >>> checked_run(5, 1000, None)
+    (5, 1000, 0.001)
+    """
+    arms = integer("arms", arms, at_least=2)
+    horizon = integer("horizon", horizon, at_least=arms)
+    return arms, horizon, 1 / horizon if delta is None else real("delta", delta, above=0, below=1)
 
 
 def iota(alpha: float) -> float:

@@ -1,12 +1,8 @@
-"""Regret: the minimax lower bound, the paper's upper bounds, and bounds for given gaps.
+"""Regret for given gaps: bounds that are theorems, with all their constants.
 
-Two kinds of statement live here. **Rates** (:func:`lower_bound`, :func:`upper_bound`) have every
-constant of the paper's Omega and O set to 1: they say how the terms grow, not how large they are.
-**Bounds** (:func:`pull_bound`, :func:`explicit_pull_bound`, :func:`regret_bound`) are theorems with
-all their constants. Derivations: ``docs/theory/bounds.md``.
-
-Everything is in the units of the rewards; a moment bound of 1 gives natural units. A moment of
-order ``k = 1 + v`` with ``v < 1`` is taken wherever the argument holds for it.
+Every arm's pulls are bounded on the event that each estimate is within its radius, and regret by
+what the pulls add up to. Derivations: ``docs/theory/bounds.md``. How regret grows in general:
+:mod:`stoic.theory.rates`. Everything is in the units of the rewards.
 """
 
 from __future__ import annotations
@@ -16,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, SupportsFloat
 
-from stoic.core import CentralMoment, Moment, RawMoment, integer, real
+from stoic.core import RawMoment, real
 from stoic.errors import InvalidParameter
 from stoic.options import as_budget, as_contamination
 from stoic.theory import proof
-from stoic.theory.common import iota
+from stoic.theory.common import checked_run
 
 __all__ = [
     "Concentration",
@@ -28,80 +24,9 @@ __all__ = [
     "earliest_removal",
     "explicit_pull_bound",
     "first_judged",
-    "lower_bound",
     "pull_bound",
     "regret_bound",
-    "upper_bound",
 ]
-
-
-# --- Rates: constants 1 -------------------------------------------------------------------------
-
-
-def lower_bound(
-    *, arms: int, horizon: int, epsilon: float, moments: Moment, contamination: float = 0.0
-) -> dict[str, float]:
-    """``sqrt(KT)``, ``(K/eps)^(1-1/k) T^(1/k)`` and ``T alpha^(1-1/k)`` (Theorem 1).
-
-    No epsilon-DP policy has less regret than the largest term, up to a constant, on every instance.
-    The second term needs ``T eps >= K``; below that it is ``T`` (the print does not cap it, and
-    would then exceed the regret of any policy).
-
-    >>> terms = lower_bound(
-    ...     arms=5, horizon=100_000, epsilon=0.5, moments=RawMoment(2, 1.0), contamination=0.05
-    ... )
-    >>> {name: round(term) for name, term in terms.items()}
-    {'sampling': 707, 'privacy': 1000, 'contamination': 22361}
-    """
-    arms, horizon, _ = _run(arms, horizon, None)
-    epsilon, alpha = as_budget(epsilon).epsilon, as_contamination(contamination).alpha
-    scale, power = moments.scale, 1 - 1 / moments.k
-    return {
-        "sampling": scale * math.sqrt(arms * horizon),
-        "privacy": scale * horizon * min(1.0, arms / (epsilon * horizon)) ** power,
-        "contamination": scale * horizon * alpha**power,
-    }
-
-
-def upper_bound(
-    *, arms: int, horizon: int, epsilon: float, moments: Moment, contamination: float = 0.0
-) -> dict[str, float]:
-    """The terms of the regret of PRAE-R (Theorem 3) or PRAE-C (Theorems 5 and 6), ``delta = 1/T``.
-
-    ``sqrt(K T log T)``, ``(K log T / eps)^(1-1/k) T^(1/k)``, ``T alpha^(1-1/k)``, and what the
-    threshold costs: ``K log T / alpha`` for raw moments, none if ``alpha = 0``; for central ones
-    ``gamma = K D log(DT) / eps``, with outliers also ``D K log T / alpha^2`` and
-    ``iota D K log T / eps``. A setting that the theorem does not cover is refused.
-
-    >>> terms = upper_bound(
-    ...     arms=5, horizon=100_000, epsilon=0.5, moments=RawMoment(2, 1.0), contamination=0.05
-    ... )
-    >>> {name: round(term) for name, term in terms.items()}
-    {'sampling': 2399, 'privacy': 3393, 'contamination': 22361, 'threshold': 1151}
-    """
-    arms, horizon, _ = _run(arms, horizon, None)
-    epsilon, alpha = as_budget(epsilon).epsilon, as_contamination(contamination).alpha
-    k, scale, log = moments.k, moments.scale, math.log(horizon)
-    threshold = 0.0
-    if isinstance(moments, CentralMoment):
-        half_range = moments.half_range
-        proof.check_central(epsilon=epsilon, alpha=alpha, k=k, half_range=half_range)
-        threshold = arms * half_range * math.log(half_range * horizon) / epsilon
-        if alpha > 0:
-            threshold += half_range * arms * log * (1 / alpha**2 + iota(alpha) / epsilon)
-    else:
-        proof.check_raw(epsilon=epsilon, alpha=alpha)
-        if alpha > 0:
-            threshold = arms * log / alpha
-    return {
-        "sampling": scale * math.sqrt(arms * horizon * log),
-        "privacy": scale * (arms * log / epsilon) ** (1 - 1 / k) * horizon ** (1 / k),
-        "contamination": scale * horizon * alpha ** (1 - 1 / k),
-        "threshold": scale * threshold,
-    }
-
-
-# --- Bounds for given gaps, with their constants ------------------------------------------------
 
 
 class Concentration(Protocol):
@@ -142,7 +67,7 @@ def first_judged(
     >>> first_judged(mean, arms=5, horizon=100_000)
     9
     """
-    arms, horizon, delta = _run(arms, horizon, delta)
+    arms, horizon, delta = checked_run(arms, horizon, delta)
     batch = 1
     while not _judged(estimator, batch, arms, delta):
         batch += 1
@@ -156,6 +81,7 @@ def earliest_removal(
 
     All batches below the threshold, and the first one past it from every arm.
 
+    >>> from stoic.core import CentralMoment
     >>> from stoic.theory import Accuracy
     >>> mean = Accuracy(CentralMoment(2, 5.0, (0, 100)), epsilon=0.5, contamination=0.05)
     >>> earliest_removal(mean, arms=5, horizon=100_000) > 10**9
@@ -185,7 +111,7 @@ def pull_bound(
     >>> pull_bound(mean, 0.5, arms=2, horizon=10**6), pull_bound(mean, 0.05, arms=2, horizon=10**6)
     (131070, 1000000)
     """
-    arms, horizon, delta = _run(arms, horizon, delta)
+    arms, horizon, delta = checked_run(arms, horizon, delta)
     resolved = _resolved(estimator, arms, horizon, delta)
     return _pulls(resolved, real("gap", gap, above=0), horizon)
 
@@ -240,7 +166,7 @@ def explicit_pull_bound(
     >>> round(explicit_pull_bound(0.5, arms=2, horizon=10**6, epsilon=1.0, moments=moments))
     369831
     """
-    arms, horizon, delta = _run(arms, horizon, delta)
+    arms, horizon, delta = checked_run(arms, horizon, delta)
     epsilon, alpha = as_budget(epsilon).epsilon, as_contamination(contamination).alpha
     k = real("k", moments.k, at_least=2)
     real("epsilon", epsilon, at_most=1.5)
@@ -286,7 +212,7 @@ def regret_bound(
     >>> bound.pulls, bound.on_good_event
     ((1000000, 131070, 32766), 98301.0)
     """
-    arms, horizon, delta = _run(len(gaps), horizon, delta)
+    arms, horizon, delta = checked_run(len(gaps), horizon, delta)
     gaps = [real("gaps", gap, at_least=0) for gap in gaps]
     if min(gaps) > 0:
         raise InvalidParameter("gaps", gaps, "must contain a best arm, with gap 0")
@@ -298,9 +224,3 @@ def regret_bound(
         left, regret = left - spent, regret + spent * gap
     failing = math.pi**2 / 12 * delta  # the sum of all shares of delta
     return RegretBound(most, regret, regret + failing * horizon * max(gaps))
-
-
-def _run(arms: int, horizon: int, delta: float | None) -> tuple[int, int, float]:
-    arms = integer("arms", arms, at_least=2)
-    horizon = integer("horizon", horizon, at_least=arms)
-    return arms, horizon, 1 / horizon if delta is None else real("delta", delta, above=0, below=1)

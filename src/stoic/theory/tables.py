@@ -10,13 +10,8 @@ from stoic.core import CentralMoment, Moment
 from stoic.errors import InvalidParameter
 from stoic.theory.accuracy import Accuracy
 from stoic.theory.profiles import PROFILES
-from stoic.theory.regret import (
-    earliest_removal,
-    first_judged,
-    lower_bound,
-    regret_bound,
-    upper_bound,
-)
+from stoic.theory.rates import lower_bound, upper_bound
+from stoic.theory.regret import earliest_removal, first_judged, regret_bound
 
 __all__ = ["table"]
 

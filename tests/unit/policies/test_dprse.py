@@ -36,9 +36,9 @@ def at(policy: DPRSE, epoch: int, **changes: Any) -> DPRSEState:
     return dataclasses.replace(policy.init(), epoch=epoch, **changes)
 
 
-def told(policy: DPRSE, state: DPRSEState, *values: float) -> DPRSEState:
+def told(policy: DPRSE, state: DPRSEState, *values: float, issued: int = 0) -> DPRSEState:
     plan = policy.ask(state, rng=generator(1))
-    n = plan.pulls[0]
+    n = issued or plan.pulls[0]
     found = {arm: (Release("scripted", values[arm], n=n, epsilon=1.0),) for arm in plan.arms}
     return policy.tell(state, plan, found)
 
@@ -143,6 +143,15 @@ def test_the_error_is_at_most_a_24th_of_the_gap_that_the_epoch_aims_at(k: float)
         state = at(policy, epoch)
         error = policy.error(state, policy.pulls(state))
         assert 0.99 < error * 24 * 2**epoch <= 1
+
+
+def test_fewer_rewards_than_planned_widen_the_error() -> None:
+    policy = dprse(delta=0.5)
+    state = policy.init()  # 14 of each
+    limit = 2 * math.sqrt(math.log(24) / 14)
+    assert told(policy, state, 0.0, -1.001 * limit, 0.0).active == (0, 2)
+    assert told(policy, state, 0.0, -1.999 * limit, 0.0, issued=7).active == (0, 1, 2)
+    assert told(policy, state, 0.0, -2.001 * limit, 0.0, issued=7).active == (0, 2)
 
 
 def test_the_radius_belongs_to_the_arms_that_were_pulled_not_to_those_that_stay() -> None:

@@ -22,6 +22,7 @@ from stoic.errors import InvalidParameter
 from stoic.estimators import PRMC, PRMR
 from stoic.policies import Elimination
 from stoic.policies.elimination import EliminationState
+from stoic.policies.policy import stretched
 from stoic.privacy.queries import Histogram, RecentredMean, TruncatedMean
 
 FIRST_PHASES = ("batch", "round", "greedy", "explore")
@@ -339,6 +340,58 @@ def test_one_arm_left_is_played_for_ever() -> None:
     after = policy.tell(state, plan, {})
     assert (after.active, policy.recommend(after)) == ((1,), 1)
     assert policy.ask(after, rng=generator(1)) == Plan((), ())
+
+
+# --- Batches closed before all of them was dealt ------------------------------------------------
+
+
+def closed_early(
+    policy: Elimination, state: EliminationState, issued: int, **values: float
+) -> EliminationState:
+    plan = policy.ask(state, rng=generator(1))
+    found = {
+        arm: tuple(dataclasses.replace(one, n=issued) for one in releases_of)
+        for arm, releases_of in releases(plan, **values).items()
+    }
+    found[plan.arms[0]] = releases(plan, **values)[plan.arms[0]]  # one arm had all of its rewards
+    return policy.tell(state, plan, found)
+
+
+def test_fewer_rewards_than_planned_widen_the_radius() -> None:
+    policy = raw()
+    state = at(policy, 4)  # 16 of each, 2 beta = 1
+    assert closed_early(policy, state, 16, a0=1.5).active == (0,)
+    after = closed_early(policy, state, 8, a0=1.99)
+    assert (after.active, after.radius) == ((0, 1, 2), pytest.approx(1.0))
+    assert closed_early(policy, state, 8, a0=2.01).active == (0,)
+
+
+def test_nobody_leaves_if_too_few_were_dealt_for_the_threshold() -> None:
+    policy = robust()  # 10
+    state = at(policy, 4)
+    after = closed_early(policy, state, 9, a0=1e6)
+    assert (after.active, after.radius, after.batch) == ((0, 1, 2), None, 5)
+    assert after.estimates == (1e6, 0.0, 0.0)
+    assert closed_early(policy, state, 10, a0=1e6).active == (0,)
+
+
+@given(
+    n=st.integers(2, 10**9),
+    part=st.floats(0, 1),
+    epsilon=st.floats(1e-3, 10),
+    alpha=st.one_of(st.just(0.0), st.floats(1e-6, 0.5)),
+    k=st.floats(1.05, 8),
+    failure=st.floats(1e-12, 0.5),
+)
+def test_the_wider_radius_covers_what_the_planned_cut_does_to_fewer(
+    n: int, part: float, epsilon: float, alpha: float, k: float, failure: float
+) -> None:
+    issued = max(1, int(part * n))
+    estimator = PRMR.build(stoic.RawMoment(k, 1.0), epsilon, alpha)
+    cut, log = estimator.query(n, failure).half_width, math.log((16 if alpha else 4) / failure)
+    exact = math.sqrt(2 * cut ** max(0.0, 2 - k) * log / issued) + 4 * cut * log / (3 * issued)
+    exact += 2 * cut * math.log(2 / failure) / (issued * epsilon) + cut ** (1 - k) + 8 * alpha * cut
+    assert exact <= stretched(estimator.radius(n, failure), n, issued) * (1 + 1e-9)
 
 
 # --- Failure probabilities ----------------------------------------------------------------------

@@ -76,7 +76,8 @@ class _Formulas(Protocol):
 class Moments:
     """Raw and central moments from one formula for ``E|X - about|^k`` and one for the variance.
 
-    The second moment, which every second assumption is about, is exact whenever the variance is.
+    The second moment, which every second assumption is about, is exact whenever the variance is. A
+    moment too large for a float is infinite.
     """
 
     __slots__ = ()
@@ -84,12 +85,20 @@ class Moments:
     def raw_moment(self: _Formulas, k: float) -> float:
         """``E|X|^k``, infinite where it does not exist."""
         k = real("k", k, above=0)
-        return self._variance + self.mean**2 if k == 2 else self._moment(k, 0.0)
+        return _bounded(lambda: self._variance + self.mean**2 if k == 2 else self._moment(k, 0.0))
 
     def central_moment(self: _Formulas, k: float) -> float:
         """``E|X - mean|^k``, infinite where it does not exist."""
         k = real("k", k, above=0)
-        return self._variance if k == 2 else self._moment(k, self.mean)
+        return _bounded(lambda: self._variance if k == 2 else self._moment(k, self.mean))
+
+
+def _bounded(moment: Callable[[], float]) -> float:
+    try:
+        with np.errstate(over="ignore"):
+            return moment()
+    except OverflowError:
+        return math.inf
 
 
 def require_mean(law: Law) -> None:

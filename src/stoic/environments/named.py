@@ -23,7 +23,8 @@ from stoic.errors import InvalidParameter
 
 __all__ = ["Scipy", "scipy_law"]
 
-_FAR = 1e12  # quartile distances: where a power tail is judged
+_FAR = 1e12  # times as far out as a rare draw: where a power tail is judged
+_RARE = 1e-6
 _NEAR = 80.0  # exp(-80): how close to the centre an integral starts, in relative terms
 _WINDOW = 2**19  # how many integers on either side of the median are summed one by one
 _LEVELS = (1e-3, 0.05, 0.25, 0.5, 0.75, 0.95)  # to cut an integral at: what lies beyond, and
@@ -70,24 +71,30 @@ class Scipy(Moments):
         scale = {} if isinstance(family, stats.rv_discrete) else {"scale": self.scale}
         return family(*self.args, loc=self.loc, **scale)
 
+    def _standard(self) -> Any:
+        # Where integrals are taken and tails judged: a far origin would drown all distances.
+        return getattr(stats, self.name)(*self.args)
+
     @property
     def mean(self) -> float:
         law = self._frozen()
-        return float(law.mean()) if _tail_index(law) > 1 else math.inf
+        return float(law.mean()) if _tail_index(self._standard()) > 1 else math.inf
 
     @property
     def _variance(self) -> float:
-        law = self._frozen()
-        variance = float(law.var())
+        law = self._standard()
+        variance = self.scale**2 * float(law.var())
         return variance if _tail_index(law) > 2 and math.isfinite(variance) else math.inf
 
     def _moment(self, k: float, about: float) -> float:
-        law = self._frozen()
+        law = self._standard()
         if _tail_index(law) <= k or (k > 2 and not math.isfinite(law.var())):
             return math.inf
+        centre = (about - self.loc) / self.scale
         if isinstance(law.dist, stats.rv_discrete):
-            return _discrete_moment(law, k, about)
-        return _one_side(law, k, about, -1) + _one_side(law, k, about, 1)
+            return _discrete_moment(law, k, centre)
+        moment = _one_side(law, k, centre, -1) + _one_side(law, k, centre, 1)
+        return math.pow(self.scale, k) * moment
 
     def sample(self, n: int, *, rng: np.random.Generator) -> Floats:
         return np.asarray(self._frozen().rvs(size=n, random_state=rng), dtype=np.float64)
@@ -121,10 +128,15 @@ def _tail_index(law: Any) -> float:
 
 def _index(law: Any, side: int) -> float:
     """``a`` if the density falls like ``x^-(a + 1)`` on this side, infinity if it falls faster."""
-    spread = side * float(law.ppf(0.75) - law.ppf(0.25))
     with np.errstate(all="ignore"):
-        near, far = law.logpdf(law.median() + spread * np.array([_FAR / 10, _FAR]))
+        near, far = law.logpdf(law.median() + side * _far(law, side) * np.array([0.1, 1.0]))
     return float(near - far) / math.log(10) - 1 if math.isfinite(far) else math.inf
+
+
+def _far(law: Any, side: int) -> float:
+    """A distance from the median at which there is nothing but the tail."""
+    end = law.isf(_RARE) if side > 0 else law.ppf(_RARE)
+    return _FAR * max(side * float(end - law.median()), float(law.ppf(0.75) - law.ppf(0.25)))
 
 
 def _one_side(law: Any, k: float, about: float, side: int) -> float:
@@ -147,8 +159,10 @@ def _one_side(law: Any, k: float, about: float, side: int) -> float:
 def _tail(law: Any, k: float, about: float, side: int, reach: float) -> float:
     """``E (|X - about|^k - reach^k)`` on one side, beyond ``reach``."""
     level = law.isf if side > 0 else law.ppf
-    spread = float(law.ppf(0.75) - law.ppf(0.25))
-    last = math.log(side * (law.median() + side * _FAR * spread - about))
+    distance = side * float(law.median() - about) + _far(law, side)
+    if distance <= reach:
+        return 0.0  # all is on the other side
+    last = math.log(distance)
     marks = [side * (float(q) - about) for q in level(_FAR_LEVELS)]
     points = {math.log(one) for one in (reach, *marks) if one > 0} | {last}
     start = math.log(reach) if reach > 0 else min(points) - _NEAR

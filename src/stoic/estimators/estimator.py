@@ -105,7 +105,7 @@ def checked_failure(failure: object) -> float:
     >>> checked_failure(0.1)
     0.1
     """
-    return real("failure", failure, above=0, below=1)
+    return real("failure", failure, at_least=1e-300, below=1)  # its reciprocal is a float
 
 
 def estimate(

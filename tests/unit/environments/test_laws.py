@@ -156,6 +156,25 @@ def test_moments_exist_below_the_index_of_the_tail_and_not_above(one, index):
         assert moment(index + 0.05) == moment(2 * index) == math.inf
 
 
+@pytest.mark.parametrize(
+    "one",
+    [
+        Pareto(9.0, 1e150),
+        StudentT(9.0, 0.0, 1e150),
+        LogNormal(0.0, 30.0),
+        Gaussian(1.0, 1e200),
+        Discrete((1e200, -1e200), (0.5, 0.5)),
+        Resampled((1e200, -1e200)),
+        Scipy("norm", scale=1e200),
+        Scipy("norm", loc=1e200),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_a_moment_too_large_for_a_float_is_infinite(one):
+    assert one.raw_moment(3) == math.inf
+    assert 0 < one.raw_moment(0.5) < 1e150
+
+
 # --- Laws of SciPy ------------------------------------------------------------------------------
 
 

@@ -319,13 +319,22 @@ def test_unit_constants_reach_further_than_the_proof():
 
 
 @pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize("failure", [0, 1, -0.1, math.nan, "0.1", None])
+@pytest.mark.parametrize("failure", [0, 1e-301, 1, -0.1, math.nan, "0.1", None])
 def test_failure_is_a_probability(name, failure):
     estimator, *_ = ALL[name]
     assert refused("failure", estimator.query, 10, failure)
     assert refused("failure", estimator.radius, 10, failure)
     assert refused("failure", estimator.threshold, failure)
     assert refused("failure", found, estimator, np.ones(10), failure=failure)
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("failure", [1e-300, 0.9999999999999999])
+def test_failure_may_be_next_to_nothing_and_next_to_certain(name, failure):
+    estimator, *_ = ALL[name]
+    assert estimator.query(10, failure).folds in (1, 2)
+    assert 0 < estimator.radius(10, failure) < math.inf
+    assert 1 <= estimator.threshold(failure) < math.inf
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -322,17 +322,14 @@ CELL = re.compile(r"([\d.]+) ± ([\d.]+)")
 
 
 def study_of(name: str) -> experiments.Study:
-    """The paper's experiment with the constants of a profile; ``certified`` is of PRAE-S only."""
-    if name == "proof":
-        return experiments.read(ROOT / "paper" / "figure1-proof.toml")
+    """The paper's experiment with the constants of a profile, and the policies that have them."""
     text = (ROOT / "paper" / "figure1.toml").read_text(encoding="utf-8")
-    if name == "certified":
-        policies = re.compile(
-            r"^\[\[policies\]\]\n.*?(?=^\[\[panels\]\])", re.MULTILINE | re.DOTALL
-        )
-        ours = '[[policies]]\nlabel = "PRAE-S"\nname = "prae-s"\n\n'
-        text = policies.sub(ours, text).replace('profile = "unit"', 'profile = "certified"')
-    return experiments.parse(text, f"{name}.toml")
+    top, _, rest = text.partition("[[policies]]")
+    _, panel, rest = rest.partition("[[panels]]")
+    labels = ("PRAE-S",) if name == "certified" else ("PRAE-R", "PRAE-C", "DPRSE")
+    policies = [f'[[policies]]\nlabel = "{one}"\nname = "{one.lower()}"\n\n' for one in labels]
+    top = top.replace('profile = "unit"', f'profile = "{name}"')
+    return experiments.parse(top + "".join(policies) + panel + rest, f"{name}.toml")
 
 
 @pytest.fixture(scope="module", params=["unit", "proof", "certified"])

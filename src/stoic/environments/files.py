@@ -52,6 +52,8 @@ def digest_of(file: str | PathLike[str]) -> str:
 @functools.cache
 def rewards_of(file: str, digest: str, arms: str | None, reward: str) -> Mapping[str, Floats]:
     """The rewards in a file by arm, numbered arms first; without a column of arms, under ``""``."""
+    if arms == reward:
+        raise InvalidParameter("arms", arms, "must be another column than that of the rewards")
     content = _bytes_of(file)
     found = hashlib.sha256(content).hexdigest()
     if found != digest:
@@ -163,6 +165,8 @@ def _read_parquet(file: str, content: bytes, columns: _Columns) -> _ByArm:
         names = trimmed.dictionary.to_pylist()
     except (pyarrow.ArrowException, UnicodeDecodeError):
         raise InvalidParameter("file", file, f"the column {arms!r} must hold names") from None
+    if not names:
+        return {}
     codes = trimmed.indices.to_numpy()
     if "" in names:
         raise _bad(file, f"row {int(np.argmax(codes == names.index(''))) + 1}", _ARM)

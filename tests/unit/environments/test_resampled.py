@@ -364,6 +364,17 @@ def test_blanks_around_names_of_arms_do_not_count(folder):
         assert [(one.arm, one.mean) for one in instance.arms] == [("a", 1.5), ("b", 4.0)]
 
 
+@each_table
+def test_a_table_without_rows_is_refused(folder, suffix):
+    if suffix == ".csv":
+        write_csv(folder / "data.csv", [], [])
+    else:
+        kinds = pyarrow.schema({"arm": pyarrow.string(), "reward": pyarrow.float64()})
+        parquet.write_table(kinds.empty_table(), folder / "data.parquet")
+    hidden("must hold at least one reward", file_instance, f"data{suffix}")
+    hidden("must hold at least one reward", file_law, f"data{suffix}")
+
+
 def test_a_parquet_file_with_a_column_twice_is_refused(folder):
     table = pyarrow.table([[1.0], [SECRET]], names=["reward", "reward"])
     parquet.write_table(table, folder / "data.parquet")
@@ -429,6 +440,7 @@ def test_a_law_names_its_file_and_columns(folder):
     assert refused("arm", file_law, "data.csv", arm="a")
     assert refused("arm", file_law, "data.csv", arms="arm", arm="c", saying="column 'arm'")
     assert refused("arms", file_law, "data.csv", arms=3, arm="a")
+    assert refused("arms", file_instance, "data.csv", "reward", saying="another column")
     assert refused("file", file_law, "data.csv", arms="variant", arm="a", saying="'variant'")
     write_npy(folder / "data.npy")
     assert refused("file", file_instance, "data.npy", saying="has no column of arms")

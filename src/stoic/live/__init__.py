@@ -21,6 +21,7 @@ What is promised, to whom, and what an operator has to do: ``docs/how-to/live.md
 
 from __future__ import annotations
 
+from stoic.live.auditing import SteppingClock, audit_live
 from stoic.live.opening import Database, open
 from stoic.live.sessions import Experiment
 from stoic.live.statement import Statement
@@ -28,4 +29,14 @@ from stoic.live.summary import Summary
 from stoic.live.ticker import Ticker
 from stoic.live.tickets import LiveTicket
 
-__all__ = ["Database", "Experiment", "LiveTicket", "Statement", "Summary", "Ticker", "open"]
+__all__ = [
+    "Database",
+    "Experiment",
+    "LiveTicket",
+    "Statement",
+    "SteppingClock",
+    "Summary",
+    "Ticker",
+    "audit_live",
+    "open",
+]

@@ -99,6 +99,12 @@ class Database:
         if made.privacy != "central":
             rule = "is not private: a live experiment takes policies with privacy 'central' only"
             raise InvalidParameter("policy", policy, rule)
+        return self.add(name, made, labels, settings)
+
+    def add(
+        self, name: str, policy: policies.Policy, arms: Sequence[str], settings: Settings
+    ) -> Experiment:
+        """A new experiment of a policy that is there already. :meth:`create` is for people."""
         identity = secrets.randbits(62)
         now = milliseconds(self._place.clock)
         with self._storage.writing() as connection:
@@ -106,16 +112,16 @@ class Database:
                 connection,
                 id=identity,
                 name=name,
-                arms=json.dumps(labels),
+                arms=json.dumps(list(arms)),
                 settings=json.dumps(settings.as_dict()),
-                policy=dumps(made),
-                state=dumps(made.init()),
+                policy=dumps(policy),
+                state=dumps(policy.init()),
                 status="running",
                 disabled="[]",
                 epoch=1,
                 created_at=now,
             )
-            Course(identity, made, settings).open(connection, 1, made.init(), at=now)
+            Course(identity, policy, settings).open(connection, 1, policy.init(), at=now)
         return self.get(name)
 
     def get(self, name: str) -> Experiment:

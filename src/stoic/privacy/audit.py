@@ -24,7 +24,7 @@ from scipy import special
 from stoic.core import Floats, integer, real
 from stoic.errors import InvalidParameter
 
-__all__ = ["Audit", "audit", "audit_outcomes", "epsilon_lower_bound"]
+__all__ = ["Audit", "audit", "audit_outcomes", "epsilon_lower_bound", "runs_needed"]
 
 Outcome = Hashable
 
@@ -118,6 +118,28 @@ def audit_outcomes(
     if event.flipped:
         hits, other_hits = other_hits, hits
     return Audit(bound, event.name, (hits / judged, other_hits / judged), judged, confidence)
+
+
+def runs_needed(epsilon: float, *, confidence: float = 0.999) -> int:
+    """Runs of each input that show a loss of twice ``epsilon`` to be more than ``epsilon``.
+
+    For Laplace noise of half the scale that it should have: twice the runs in which the expected
+    frequencies would show it.
+
+    >>> runs_needed(1.0), runs_needed(0.1)
+    (508, 11888)
+    """
+    epsilon = real("epsilon", epsilon, above=0)
+    judged = 90
+    while True:
+        # The best event lies beyond one of the two inputs' own values.
+        hits, other_hits = judged / 2, judged * math.exp(-2 * epsilon) / 2
+        seen = epsilon_lower_bound(
+            math.floor(hits), math.ceil(other_hits), judged, confidence=confidence
+        )
+        if seen > epsilon or judged > 2**60:
+            return 2 * math.ceil(judged / 0.9)
+        judged = math.ceil(judged * 1.05)
 
 
 @dataclass(frozen=True, slots=True)

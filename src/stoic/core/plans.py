@@ -103,8 +103,9 @@ class Plan:
     def _check_queries(self) -> None:
         if self.shuffle is not None:
             raise InvalidParameter("shuffle", self.shuffle, "a shuffled plan asks no queries")
+        distinct = {id(query): query for query in self.queries}.values()  # mostly one for all arms
         if len(self.queries) != len(self.arms) or not all(
-            isinstance(query, Query) for query in self.queries
+            isinstance(query, Query) for query in distinct
         ):
             raise InvalidParameter("queries", self.queries, "must be none, or one for each arm")
         if any(n < query.folds for n, query in zip(self.pulls, self.queries, strict=True)):

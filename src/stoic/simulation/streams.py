@@ -8,9 +8,11 @@ they ask for it. And any replication can be run again alone, on any worker.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
 from collections.abc import Iterator
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,7 +123,7 @@ class _Sampler:
     def __init__(self, source: Source, rng: np.random.Generator) -> None:
         self._source = source
         self._rng = rng
-        self._finite = source if isinstance(source, FiniteLaw) else None
+        self._finite = cast(FiniteLaw, source) if _is_finite(type(source)) else None
 
     def blocks(self, n: int) -> Iterator[Block]:
         if self._finite and n >= max(_LONG, len(self._finite.atoms()[0])):
@@ -131,6 +133,12 @@ class _Sampler:
 
     def array(self, n: int) -> Floats:
         return self._source.sample(n, rng=self._rng)
+
+
+@functools.cache
+def _is_finite(kind: type) -> bool:
+    """Whether sources of this type are laws with few values (asking a protocol takes long)."""
+    return hasattr(kind, "atoms") and hasattr(kind, "counts")
 
 
 class _Places:

@@ -34,6 +34,7 @@ epsilon = 1.0
 
 [[policies]]
 name = "ucb1"
+label = "ucb1, which has a label too long for the width of any telephone"
 
 [[panels]]
 label = "Pareto"
@@ -115,7 +116,7 @@ def test_every_control_redraws(page: Page) -> None:
         assert coloured(page, colour) > 0
         after(f'[value="{policy}"]')
         assert coloured(page, colour) == 0
-    after("[value=ucb1]")  # now there is none left
+    after("[value^=ucb1]")  # now there is none left
     assert coloured(page, "#D55E00") == 0
     page.settle()
     assert page.faults == []

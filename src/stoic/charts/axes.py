@@ -92,7 +92,7 @@ def value_axis(scale: Scale, *, across: bool = False) -> alt.Axis:
 
 def _labels(scale: Scale) -> dict[str, Any]:
     if scale == "linear":
-        return {"labelExpr": _SHORT, "labelFlush": False}
+        return {"labelExpr": _SHORT, "labelFlush": False, "labelSeparation": 5}
     label = f"{_ROUND} ? {_SHORT} : ''"
     return {"labelExpr": label, "labelFlush": False, "labelOverlap": "greedy", "labelSeparation": 6}
 

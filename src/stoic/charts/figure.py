@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -14,6 +15,7 @@ from stoic.charts.look import Style, dashes, theme
 __all__ = ["figure", "render"]
 
 _LINE = 20  # pixels between two lines of the key
+_TITLE = 28  # letters in a line of a title, about as wide as a panel
 
 
 def figure(
@@ -25,13 +27,11 @@ def figure(
     columns: int = 3,
 ) -> alt.VConcatChart:
     """Titled panels in rows, under one key of the policies and references, above the notes."""
-    titled = [chart.properties(title=title) for title, chart in panels]
-    rows = [
-        alt.hconcat(*titled[start : start + columns], spacing=22)
-        for start in range(0, len(titled), columns)
-    ]
-    key = _key(look, references, width=250 * min(columns, len(panels)))
-    parts: list[Any] = [key, *rows, *([_notes(notes)] if notes else [])]
+    titled = [chart.properties(title=textwrap.wrap(title, _TITLE)) for title, chart in panels]
+    columns = min(columns, len(panels))
+    key = _key(look, references, width=250 * columns)
+    grid = alt.concat(*titled, columns=columns, spacing={"row": 18, "column": 22})
+    parts: list[Any] = [key, grid, *([_notes(notes)] if notes else [])]
     return alt.vconcat(*parts, spacing=18)
 
 

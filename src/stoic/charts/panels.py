@@ -103,7 +103,8 @@ def final_regret(
     names = alt.Axis(
         values=list(range(len(shown))),
         labelExpr=f"{json.dumps(shown)}[datum.value]",
-        labelLimit=200,
+        labelLimit=160,
+        labelOverlap=False,
         grid=False,
         ticks=False,
         domain=False,
@@ -120,7 +121,7 @@ def final_regret(
     summary = base.transform_aggregate(
         q1="q1(regret)", median="median(regret)", q3="q3(regret)", groupby=["policy", "lane"]
     ).transform_calculate(top="datum.lane - 0.36", bottom="datum.lane + 0.36")
-    summary = summary.encode(alt.Y("top:Q", scale=y), alt.Y2("bottom:Q"))
+    summary = summary.encode(alt.Y("top:Q", scale=y, axis=names), alt.Y2("bottom:Q"))
     box = summary.mark_rect(opacity=0.22).encode(
         alt.X("q1:Q", scale=x), alt.X2("q3:Q"), colour(look)
     )
@@ -130,9 +131,8 @@ def final_regret(
 
 def differences(rows: Rows, *, width: Width = 200, interactive: bool = False) -> alt.LayerChart:
     """Paired differences with their intervals, from ``pair, difference, low, high``."""
-    base = alt.Chart(inline(rows)).encode(
-        alt.Y("pair:N", sort=None, title=None, axis=alt.Axis(labelLimit=220, ticks=False))
-    )
+    names = alt.Axis(labelLimit=190, ticks=False)
+    base = alt.Chart(inline(rows)).encode(alt.Y("pair:N", sort=None, title=None, axis=names))
     x = alt.X(
         "difference:Q", title="Difference in final regret", axis=value_axis("linear", across=True)
     )

@@ -99,6 +99,14 @@ def test_every_replication_has_a_mark_and_every_policy_a_lane() -> None:
     assert set(LOOK) <= set(words(drawn))
 
 
+def test_of_many_policies_every_one_is_named() -> None:
+    many = charts.styles([f"policy {number}" for number in range(12)])
+    rows = [{"policy": policy, "regret": at} for policy in many for at in (1.0, 2.0)]
+    pairs = [{"pair": policy, "difference": 1.0, "low": 0.0, "high": 2.0} for policy in many]
+    for chart in (charts.final_regret(rows, many), charts.differences(pairs)):
+        assert set(many) <= set(words(svg(chart)))
+
+
 def test_arms_left_reach_from_none_to_all() -> None:
     played = {0: 5.0, 9: 2.5, 20: 1.0}
     rows = [{"policy": "prae-c", "round": at, "arms": arms} for at, arms in played.items()]
@@ -127,6 +135,15 @@ def test_a_figure_names_policies_lines_panels_and_notes() -> None:
     panels = [(f"Panel {number}", charts.regret(curves(), LOOK)) for number in range(4)]
     whole = charts.figure(panels, LOOK, references=["linear"], notes=["A note."], columns=2)
     assert {*LOOK, "linear", "A note.", *(title for title, _ in panels)} <= set(words(svg(whole)))
+
+
+def test_long_titles_do_not_push_panels_apart() -> None:
+    def width(title: str) -> float:
+        panels = [(title, charts.regret(curves(), LOOK)) for _ in range(3)]
+        drawn = ElementTree.fromstring(svg(charts.figure(panels, LOOK)))
+        return float(drawn.attrib["width"])
+
+    assert width("many words " * 12) == pytest.approx(width("-"), abs=20)
 
 
 def test_files_are_what_they_say() -> None:

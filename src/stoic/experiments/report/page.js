@@ -88,5 +88,9 @@
   controls.addEventListener("change", ({ target }) => {
     then(target.name === "policy" ? choosePolicies : drawAll);
   });
+  new ResizeObserver(() => {
+    const sticky = getComputedStyle(controls).position === "sticky";
+    root.style.setProperty("--covered", `${sticky ? controls.offsetHeight : 0}px`);
+  }).observe(controls);
   controls.addEventListener("submit", (event) => event.preventDefault());
 })();

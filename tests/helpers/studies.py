@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pyarrow.parquet as parquet
 
+from stoic.cli import main
 from stoic.experiments import Study, parse
 
-__all__ = ["LONG", "SHORT", "begin", "kept", "rows_of", "stoic", "study_of", "wait_until"]
+__all__ = [
+    "LONG",
+    "SHORT",
+    "begin",
+    "command",
+    "kept",
+    "rows_of",
+    "stoic",
+    "study_of",
+    "wait_until",
+]
 
 SHORT = """\
 title = "A short one"
@@ -97,6 +111,21 @@ def stoic(*arguments: object, code: str = "", **options: Any) -> tuple[int, str,
     process = begin(*arguments, code=code, **options)
     out, err = process.communicate(timeout=120)
     return process.returncode, out, err
+
+
+def command(*arguments: object) -> tuple[int, str, str]:
+    """The same in this process, which is quicker."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        mock.patch.object(sys, "argv", ["stoic", *map(str, arguments)]),
+    ):
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code
+    return int(code or 0), out.getvalue(), err.getvalue()
 
 
 def kept(directory: Path) -> list[str]:

@@ -226,6 +226,15 @@ def test_a_guarantee_begins_at_the_threshold_and_belongs_to_a_profile():
     assert PRMR.build(RAW, 1.0).threshold(0.1) == 1.0
 
 
+def test_the_guarantee_of_prm_c_counts_one_fold():
+    estimator = PRMC.build(CENTRAL, epsilon=0.5)
+    least = int(estimator.threshold(0.1))
+    assert least == math.ceil(200 * math.log(16 * 25 / 0.1) / 0.5)
+    for n, enough in ((least - 1, False), (least, True)):
+        assert found(estimator, np.full(2 * n, 50.0), failure=0.1).guaranteed is enough
+        assert found(estimator, [([50.0], [n])] * 2, failure=0.1).guaranteed is enough
+
+
 def test_the_shares_of_delta_are_the_profiles():
     assert ALL["prm-r"][0].share(0.1, 5, 3) == pytest.approx(0.1 / (2 * 5 * 9))
     assert ALL["prm-c-unit"][0].share(0.1, 5, 3) == 0.1

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from stoic.cli.audit import audit
+from stoic.cli.experiments import experiments
 from stoic.cli.listing import environments, policies
 from stoic.cli.studies import report, run
 from stoic.errors import MissingExtra
@@ -16,8 +18,9 @@ except ImportError:
 __all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
-for command in (run, report, policies, environments):
+for command in (run, report, policies, environments, audit):
     app.command()(command)
+app.add_typer(experiments)
 
 
 def _version(wanted: bool) -> None:
@@ -34,7 +37,7 @@ def _stoic(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which.")
     ] = False,
 ) -> None:
-    """Private and robust bandits: studies, and what they can be made of.
+    """Private and robust bandits: studies, what they can be made of, and live experiments.
 
     \b
     Examples:
@@ -42,5 +45,7 @@ def _stoic(
       stoic run paper/figure1.toml --quick   a first look
       stoic report results/figure1           its figures, and a page about it
       stoic policies                         what there is to compare
+      stoic experiments list -d sqlite:///shop.db
+      stoic audit live                       is the promise kept?
       stoic --install-completion             completion for this shell
     """  # noqa: D301

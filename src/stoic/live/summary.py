@@ -134,12 +134,13 @@ def summarise(storage: Storage, identity: int) -> Summary:
     )
     leader = recommended(policy, state, disabled)
     settled = len(active) == 1 or getattr(state, "committed", False)
+    compared = leader in found and policy.arms - len(disabled) > 1
     return Summary(
         name=row.name,
         status=row.status,
         policy=policy.name,
         goal=policy.goal,
-        winner=labels[leader] if settled else None,
+        winner=labels[leader] if settled and compared else None,
         leader=labels[leader],
         effect=_effect(arms, leader, 1 if policy.goal == "max" else -1),
         arms=arms,

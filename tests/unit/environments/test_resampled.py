@@ -223,6 +223,8 @@ def test_rewards_of_a_file_cannot_be_changed(folder):
     write_npy(folder / "data.npy")
     one = file_law("data.npy")
     one.sample(100, rng=generator(1))[:] = SECRET
+    with pytest.raises(ValueError, match="read-only"):
+        rewards_of(one.file, one.digest, None, "reward")[""][:] = SECRET
     assert one.sample(100, rng=generator(1)).max() == 1e300
 
 

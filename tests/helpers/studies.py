@@ -96,14 +96,10 @@ def study_of(text: str = SHORT, **changes: str) -> Study:
 
 def begin(*arguments: object, code: str = "", **options: Any) -> subprocess.Popen[str]:
     """Start ``stoic`` with these arguments; ``code`` runs first."""
-    return subprocess.Popen(
-        [sys.executable, "-c", code + _MAIN, *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "COLUMNS": "100", "NO_COLOR": "1", **options.pop("env", {})},
-        **options,
-    )
+    env = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", **options.pop("env", {})}
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    words = [sys.executable, "-c", code + _MAIN, *map(str, arguments)]
+    return subprocess.Popen(words, env=env, **{**streams, **options})
 
 
 def stoic(*arguments: object, code: str = "", **options: Any) -> tuple[int, str, str]:

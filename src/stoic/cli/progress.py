@@ -70,7 +70,7 @@ class Progress:
             self._live.update(shown, refresh=standing.done == standing.total)
         elif self._is_time(standing):
             self._spoke = time.monotonic()
-            self._say(f"{self._pace(standing)}   {leaderboard(standing)}")
+            self._say(f"{self._pace(standing)}   {leaderboard(standing)}".rstrip())
         self._last = standing
 
     @property

@@ -2,8 +2,8 @@
 
 A phase of such a policy is one pull; the phase-by-phase engine would spend its time between the
 rounds. The kernels here play the very same rounds (tests compare them step by step with ``ask`` and
-``tell``), from the same reward streams. They need numba (``pip install 'stoic-bandits[fast]'``);
-without it such policies are played phase by phase, with the same result.
+``tell``), from the same reward streams. numba (``pip install 'stoic-bandits[fast]'``) compiles
+them; without it Python runs them as they are, with the same result.
 """
 
 from __future__ import annotations
@@ -50,8 +50,7 @@ class Books(Protocol):
 def fast_forward(policy: Policy, state: Any, books: Books) -> Any:
     """The state at the horizon if a kernel can play from here on, else the state as it is."""
     if isinstance(policy, UCB1) and min(state.pulls) > 0 and books.rounds < policy.horizon:
-        kernel = _compiled(_ucb1_rounds)
-        return state if kernel is None else _play_ucb1(policy, state, books, kernel)
+        return _play_ucb1(policy, state, books, _compiled(_ucb1_rounds))
     return state
 
 
@@ -124,11 +123,11 @@ def _ucb1_rounds(
 
 
 @functools.cache
-def _compiled(rounds: Kernel) -> Kernel | None:
+def _compiled(rounds: Kernel) -> Kernel:
     try:
         import numba
     except ImportError:
-        return None
+        return rounds
     compile_: Callable[..., Callable[[Kernel], Kernel]] = functools.partial(numba.njit, nogil=True)
     try:
         return compile_(cache=True)(rounds)

@@ -44,7 +44,9 @@ class Document:
         self.name = name
         try:
             self.data = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
+        except RecursionError:
+            raise InvalidStudy(f"{name}:1: nested too deeply") from None
+        except ValueError as error:  # not TOML, or a number of thousands of digits
             found = _PLACE.search(str(error))
             if found:
                 place = f"{found[1]}:{found[2]}"
@@ -202,7 +204,7 @@ def _statements(text: str) -> Iterator[tuple[int, str, Any]]:
         words, first = (f"{words}\n{line}", first) if words else (line, number)
         try:
             statement = tomllib.loads(words)
-        except tomllib.TOMLDecodeError:
+        except (ValueError, RecursionError):
             continue
         yield first, words, statement
         words = ""

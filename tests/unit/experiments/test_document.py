@@ -79,6 +79,12 @@ def test_what_is_missing_is_looked_for_where_it_should_be(path, line):
     assert Document(TEXT, "a.toml").line(path) == line
 
 
+@pytest.mark.parametrize("value", ["1" * 5_000, "[" * 5_000 + "]" * 5_000])
+def test_numbers_and_nesting_beyond_what_python_reads(value):
+    with pytest.raises(InvalidStudy, match=r"^a\.toml:[12]: (nested too deeply|not TOML: Exceeds)"):
+        Document(f"a = 1\nb = {value}\n", "a.toml")
+
+
 def test_a_long_list_is_read_in_no_time():
     numbers = "\n".join(f"  {number}," for number in range(20_000))
     document = Document(f"a = [\n{numbers}\n]\nb = 2\n", "a.toml")

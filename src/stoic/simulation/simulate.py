@@ -40,6 +40,9 @@ def simulate(
     scheduler. ``checkpoints`` says at which rounds :meth:`Result.curve` is wanted: how many, evenly
     spaced up to the horizon, or which. ``horizon`` is the policy's; it may be given as a check.
 
+    Rewards are never all in memory: it takes replications times checkpoints, whatever the horizon.
+    Statistics without privacy, such as a median, are the exception: they need a batch of an arm.
+
     >>> import stoic
     >>> instance = stoic.instances.paper("student-t", alpha=0.05)
     >>> policy = stoic.policies.create(

@@ -1,16 +1,21 @@
 """The command line: ``stoic --help``.
 
-What a user can get wrong is answered with one line and exit code 2; an interrupt exits with 130.
+What a user can get wrong is answered with one line and exit code 2, and so is an output that cannot
+be written; an interrupt exits with 130.
 """
 
 from __future__ import annotations
 
+import errno
 import io
+import os
 import sys
 
 from stoic.errors import StoicError
 
 __all__ = ["main"]
+
+_UNHEARD = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EIO)  # of a stdout that takes no more
 
 
 def main() -> None:
@@ -21,9 +26,18 @@ def main() -> None:
     try:
         from stoic.cli.app import app
 
-        app(prog_name="stoic")
+        try:
+            app(prog_name="stoic")
+        finally:
+            sys.stdout.flush()  # while an error can still be told
     except StoicError as error:
         print(f"stoic: {error}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
+    except OSError as error:
+        if error.errno not in _UNHEARD:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or it fails once more
+        print(f"stoic: cannot write the output: {error.strerror}", file=sys.stderr)
+        sys.exit(2)

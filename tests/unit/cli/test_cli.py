@@ -206,6 +206,16 @@ def test_a_terminal_that_knows_no_greek(tmp_path):
     assert "\n? = ?\n" in out
 
 
+@pytest.mark.parametrize("arguments", [("policies",), ("run", "short.toml", "--jobs", "1")])
+def test_an_output_that_is_full(study, arguments):
+    with Path("/dev/full").open("w") as full:
+        code, _, err = stoic(*arguments, cwd=study.parent, stdout=full)
+    assert code == 2
+    assert err.splitlines()[-1] == "stoic: cannot write the output: No space left on device"
+    assert "Traceback" not in err
+    assert "Exception ignored" not in err
+
+
 def test_a_reader_who_leaves_early_sees_no_traceback():
     process = begin("environments")
     process.stdout.close()

@@ -322,6 +322,13 @@ def test_a_first_phase_that_the_horizon_cuts_asks_nothing() -> None:
         assert policy.tell(state, plan, {}).spent == 13
 
 
+def test_a_greedy_batch_that_just_fits_is_asked() -> None:
+    policy = robust(arms=2, horizon=2 + 4 + 8, first_phase="greedy")
+    state = at(policy, 3, estimates=(0.0, 1.0))
+    plan = policy.ask(state, rng=generator(1))
+    assert (plan.pulls, len(plan.queries)) == ((8,), 1)
+
+
 @pytest.mark.parametrize("horizon", [3, 5, 14, 15, 100, 1023])
 @pytest.mark.parametrize("first_phase", FIRST_PHASES)
 def test_a_run_ends_at_the_horizon(first_phase: str, horizon: int) -> None:
@@ -437,6 +444,13 @@ def test_no_arm_leaves_below_the_threshold_however_bad_it_looks() -> None:
             state = step(policy, state, a0=-1e6, a1=1e6)
         assert (state.active, state.radius, state.batch) == ((0, 1, 2), None, 4)
         assert step(policy, state, a0=-1e6).active == (1, 2)
+
+
+def test_a_batch_that_just_reaches_the_threshold_counts() -> None:
+    policy = scripted(needed=8.0)
+    for tau, arms in ((2, 1), (3, 3)):
+        assert len(policy.ask(at(policy, tau), rng=generator(1)).arms) == arms
+    assert step(policy, at(policy, 3), a0=9.0).active == (0,)
 
 
 profiles = st.sampled_from([("proof", 0.132), ("unit", 0.24)])

@@ -147,6 +147,7 @@ def test_a_round_that_does_not_fit_is_played_without_looking() -> None:
     after = policy.tell(state, plan, {})
     assert after == dataclasses.replace(state, spent=11)
     assert policy.ask(after, rng=generator(1)) == Plan((), ())
+    assert successive(horizon=12).ask(state, rng=generator(1)).queries
 
 
 def test_the_last_arm_of_successive_elimination_is_played_for_ever() -> None:

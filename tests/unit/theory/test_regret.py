@@ -335,6 +335,26 @@ def test_the_regret_bound_is_the_worst_way_to_spend_the_rounds(gaps, horizon):
     assert bound.expected == pytest.approx(bound.on_good_event + failing * most, rel=1e-5)
 
 
+def test_a_gap_of_exactly_four_radii_is_not_resolved():
+    run = {"arms": 2, "horizon": 100, "delta": 0.1}
+    assert pull_bound(Exact(), 4 * 0.2, **run) == 6
+    assert pull_bound(Exact(), 4 * 0.2 + 1e-9, **run) == 2
+
+
+def test_the_worst_number_of_arms_in_play_counts():
+    class Odd(Exact):
+        """Worse with more certainty to spare."""
+
+        def radius(self, n, failure):
+            return (1 if failure >= 0.1 / 4 else 0.5) / n
+
+    assert pull_bound(Odd(), 0.3, arms=2, horizon=1000, delta=0.1) == 14
+    for arms, failure in ((2, 0.1 / 4), (5, 0.1 / 10)):
+        assert Odd().share(0.1, arms, 1) == failure
+        batches = pull_bound(Odd(), 1.9, arms=arms, horizon=1000, delta=0.1)
+        assert batches == 6  # 4 / 2 is too much if two arms are left
+
+
 def test_a_gap_that_is_never_resolved_may_cost_every_round():
     mean = Accuracy(RAW, 1.0, 0.01)
     bound = regret_bound(mean, [0.0, 0.1], horizon=10**6)

@@ -10,6 +10,7 @@ import dataclasses
 import json
 import os
 import random  # noqa: TID251 - which client dies when decides nothing that is tested
+import resource
 import signal
 import threading
 import time
@@ -43,6 +44,8 @@ __all__ = [
     "fresh_database",
     "read_log",
     "restart",
+    "tick_without_room",
+    "until_files_are_full",
     "worth",
 ]
 
@@ -57,6 +60,7 @@ STEPS = (
     "committed",
     "scrubbed",
 )
+_MOST = 1_500_000  # bytes of a file
 PULLS = 15  # of each arm in each batch: as many digits in base 4 as GRID has
 
 
@@ -232,6 +236,45 @@ def read_log(path: Path) -> list[list[Any]]:
     """What was noted, in order; a line that the death of its writer cut off is left out."""
     lines = path.read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines if line.endswith("]")]
+
+
+# --- Files that may not grow ----------------------------------------------------------------------
+
+
+def until_files_are_full(url: str, log: str) -> None:
+    """Ask and tell until the system lets no file grow; the error, and what was acknowledged."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (_MOST, _MOST))
+    count = 0
+    with database(url) as db:
+        exp = db.get("shop")
+        try:
+            for block in range(2000):
+                tickets = exp.ask_many(f"{block}-{user}" for user in range(20))
+                exp.tell_many(tickets, np.full(20, 0.5))
+                count += 20
+        except StoreUnavailable as error:
+            Path(log).write_text(f"{error}\n{count}\n")
+        os._exit(0)  # closing the database would write, too
+
+
+def tick_without_room(url: str, log: str) -> None:
+    """Fill an epoch, let no file grow any further, and tick; the error, and what was told."""
+    clock = Clock(time.time())
+    with database(url, clock=clock) as db:
+        exp = db.get("shop")
+        told = 0
+        while (left := exp.summary()).issued < left.size:
+            tickets = exp.ask_many(f"{left.issued}-{user}" for user in range(500))
+            exp.tell_many(tickets[:400], np.full(400, 0.5))
+            told += 400
+        clock.now += 8 * 86_400
+        sizes = [path.stat().st_size for path in Path(log).parent.glob("live.db*")]
+        resource.setrlimit(resource.RLIMIT_FSIZE, (max(sizes), max(sizes)))
+        try:
+            exp.tick()
+        except StoreUnavailable as error:
+            Path(log).write_text(f"{error}\n{told}\n")
+        os._exit(0)
 
 
 # --- PostgreSQL ----------------------------------------------------------------------------------

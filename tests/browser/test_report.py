@@ -34,7 +34,7 @@ epsilon = 1.0
 
 [[policies]]
 name = "ucb1"
-label = "ucb1, which has a label too long for the width of any telephone"
+label = "LONG"
 
 [[panels]]
 label = "Pareto"
@@ -44,13 +44,14 @@ instance = {name = "paper", family = "pareto", alpha = 0.05}
 label = "Student"
 instance = {name = "paper", family = "student-t", alpha = 0.05}
 """
+LONG = "ucb1, which has a label too long for the width of any telephone"
 COLOURS = {"prae-c †": "#0072B2", "dprse †": "#009E73"}
 
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("study")
-    run(parse(STUDY, "study.toml"), directory)
+    run(parse(STUDY.replace("LONG", LONG), "study.toml"), directory)
     return next(path for path in write_report(directory) if path.name == "report.html")
 
 
@@ -119,6 +120,21 @@ def test_every_control_redraws(page: Page) -> None:
     after("[value^=ucb1]")  # now there is none left
     assert coloured(page, "#D55E00") == 0
     page.settle()
+    assert page.faults == []
+
+
+def test_the_pointer_brings_up_policy_and_numbers(page: Page) -> None:
+    for chart in ("regret-0", "arms-1"):
+        page.point_at(f"#{chart} svg.marks", across=0.6)
+        page.wait_for("document.querySelector('#vg-tooltip-element.visible') !== null")
+        told = page.evaluate(
+            "Object.fromEntries([...document.querySelectorAll('#vg-tooltip-element tr')]"
+            ".map((row) => [...row.cells].map((cell) => cell.textContent.trim())))"
+        )
+        assert told["Policy"] in (*COLOURS, LONG)
+        assert int(told["Round"].replace(",", "")) in range(0, 4001, 100)
+        page.point_at("h1")
+        page.wait_for("document.querySelector('#vg-tooltip-element.visible') === null")
     assert page.faults == []
 
 

@@ -96,6 +96,21 @@ class Page:
             mobile=width < 500,
         )
 
+    def point_at(self, selector: str, across: float = 0.5, down: float = 0.5) -> None:
+        """Move the pointer over an element, from its left and its top edge by so much of it."""
+        self.evaluate(f"document.querySelector({json.dumps(selector)}).scrollIntoView()")
+        left, top, width, height = self.evaluate(
+            f"(({{x, y, width, height}}) => [x, y, width, height])"
+            f"(document.querySelector({json.dumps(selector)}).getBoundingClientRect())"
+        )
+        for nudge in (0, 2):  # a pointer that moves
+            self._ask(
+                "Input.dispatchMouseEvent",
+                type="mouseMoved",
+                x=left + across * width + nudge,
+                y=top + down * height,
+            )
+
     def screenshot(self, path: Path) -> None:
         """What is in the window, as PNG."""
         path.write_bytes(base64.b64decode(self._ask("Page.captureScreenshot")["data"]))

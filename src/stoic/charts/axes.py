@@ -99,6 +99,9 @@ def _labels(scale: Scale) -> dict[str, Any]:
 
 def tip(key: str) -> alt.Tooltip:
     """A line of the box that the pointer brings up."""
+    title = key.capitalize()
     if key in ("policy", "pair"):
-        return alt.Tooltip(f"{key}:N", title=key.capitalize())
-    return alt.Tooltip(f"{key}:Q", title=key.capitalize(), format=",.6~g")
+        # Of the point nearest to the pointer, Vega-Lite finds numbers but not texts. So this poses
+        # as a number, with a format that leaves texts as they are.
+        return alt.Tooltip(f"{key}:Q", title=title, formatType="trim")
+    return alt.Tooltip(f"{key}:Q", title=title, format="," if key == "round" else ",.6~r")

@@ -15,7 +15,7 @@ from stoic.charts.look import Style, dashes, theme
 __all__ = ["figure", "render"]
 
 _LINE = 20  # pixels between two lines of the key
-_TITLE = 28  # letters in a line of a title, about as wide as a panel
+_NARROW = 450  # pixels: no key and no note is narrower
 
 
 def figure(
@@ -27,12 +27,14 @@ def figure(
     columns: int = 3,
 ) -> alt.VConcatChart:
     """Titled panels in rows, under one key of the policies and references, above the notes."""
-    titled = [chart.properties(title=textwrap.wrap(title, _TITLE)) for title, chart in panels]
     columns = min(columns, len(panels))
-    key = _key(look, references, width=250 * columns)
+    width = max(_NARROW, columns * (int(panels[0][1].width) + 50))
+    per_line = int(panels[0][1].width) // 7
+    titled = [chart.properties(title=textwrap.wrap(title, per_line)) for title, chart in panels]
     grid = alt.concat(*titled, columns=columns, spacing={"row": 18, "column": 22})
-    parts: list[Any] = [key, grid, *([_notes(notes)] if notes else [])]
-    return alt.vconcat(*parts, spacing=18)
+    said = [line for note in notes for line in textwrap.wrap(note, width // 6)]
+    parts: list[Any] = [_key(look, references, width=width), grid]
+    return alt.vconcat(*parts, *([_notes(said, width)] if said else []), spacing=18)
 
 
 def render(chart: alt.LayerChart | alt.VConcatChart, form: Literal["png", "svg", "pdf"]) -> bytes:
@@ -80,9 +82,9 @@ def _key(look: Mapping[str, Style], references: Sequence[str], *, width: float) 
     return alt.LayerChart(layer=layers, width=width, height=y + 8)
 
 
-def _notes(notes: Sequence[str]) -> alt.Chart:
+def _notes(lines: Sequence[str], width: int) -> alt.Chart:
     text: alt.Chart = (
-        alt.Chart(inline([{"note": list(notes)}]), width=700, height=15 * len(notes))
+        alt.Chart(inline([{"note": list(lines)}]), width=width, height=15 * len(lines))
         .mark_text(style="note", align="left", baseline="top", lineHeight=15)
         .encode(x=alt.value(0), y=alt.value(0), text="note:N")
     )

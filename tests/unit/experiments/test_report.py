@@ -481,19 +481,24 @@ def test_one_replication_has_no_intervals(outcome: Outcome) -> None:
     assert {row["low"] for row in panel(single).curves()} == {None}
 
 
-def test_a_study_without_checkpoints_has_tables_and_no_figure(tmp_path: Path) -> None:
+@pytest.fixture
+def short(tmp_path: Path) -> Path:
+    """A study without checkpoints, which has no curves."""
     study = STUDY.replace("checkpoints = 20", "checkpoints = 0")
-    study = study.replace("replications = 60", "replications = 2")
-    outcome = run(parse(study, "study.toml"), tmp_path)
+    run(parse(study.replace("replications = 60", "replications = 2"), "study.toml"), tmp_path)
+    return tmp_path
+
+
+def test_a_study_without_checkpoints_has_tables_and_no_figure(short: Path) -> None:
+    outcome = load(short)
     assert figures(outcome) == {}
     assert "2 of 2" in Reader(page(outcome)).text
 
 
-def test_what_cannot_be_written_is_an_error(directory: Path, tmp_path: Path) -> None:
-    (tmp_path / "replications").symlink_to(directory / "replications")
-    (tmp_path / "report.html").mkdir()
+def test_what_cannot_be_written_is_an_error(short: Path) -> None:
+    (short / "report.html").mkdir()
     with pytest.raises(UnusableResults, match=r"cannot write .*report\.html"):
-        write_report(tmp_path)
+        write_report(short)
 
 
 # --- The command --------------------------------------------------------------------------------

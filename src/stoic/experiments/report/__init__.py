@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from stoic import charts
 from stoic.errors import UnusableResults
@@ -21,6 +21,7 @@ from stoic.experiments.report.words import Words, words_for
 __all__ = ["figures", "page", "write_report"]
 
 _FORMS: tuple[Literal["png", "svg", "pdf"], ...] = ("png", "svg", "pdf")
+_SIZES = {1: (440, 280), 2: (300, 200)}  # of a panel, if they are so few
 _SCALES: dict[str, Literal["linear", "log"]] = {"figure": "linear", "figure-log": "log"}
 
 
@@ -49,13 +50,21 @@ def write_report(directory: str | Path) -> list[Path]:
 def figures(outcome: Outcome) -> dict[str, bytes]:
     """The figures by name; none if there is no curve to draw."""
     known = _prepare(outcome)
+    width, height = _SIZES.get(len(known.panels), (200, 150))
     made: dict[str, bytes] = {}
     for name, scale in _SCALES.items():
         drawn = []
         for panel, compared in zip(known.panels, known.references, strict=True):
             if rows := panel.curves():
-                lines: dict[str, Any] = {"references": compared, "lines": known.lines}
-                chart = charts.regret(rows, known.look, scale=scale, **lines)
+                chart = charts.regret(
+                    rows,
+                    known.look,
+                    references=compared,
+                    lines=known.lines,
+                    scale=scale,
+                    width=width,
+                    height=height,
+                )
                 drawn.append((panel.label, chart))
         if drawn:
             whole = charts.figure(

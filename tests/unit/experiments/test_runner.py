@@ -92,8 +92,8 @@ def test_other_programs_can_read_the_rows(whole):
 
 
 @pytest.mark.usefixtures("small_chunks")
-def test_the_numbers_do_not_depend_on_workers_or_chunks(whole, tmp_path):
-    run(study_of(), tmp_path, workers=2)
+def test_the_numbers_do_not_depend_on_chunks(whole, tmp_path):
+    run(study_of(), tmp_path)
     assert len(kept(tmp_path)) == 24
     for one, other in zip(load(whole).cells, load(tmp_path).cells, strict=True):
         for name in storage.COLUMNS:

@@ -9,7 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from helpers.studies import LONG, SHORT, begin, kept, rows_of, stoic, study_of, wait_until
+from helpers.studies import (
+    LONG,
+    SHORT,
+    begin,
+    command,
+    kept,
+    rows_of,
+    stoic,
+    study_of,
+    wait_until,
+)
 from stoic.experiments import load, run, storage
 
 pytestmark = pytest.mark.live
@@ -45,15 +55,16 @@ def alive(pids):
     return {pid for pid in pids if Path(f"/proc/{pid}").exists()}
 
 
-def test_killed_again_and_again_it_ends_with_the_same_bytes(long, tmp_path, uninterrupted):
+def test_stopped_again_and_again_it_ends_with_the_same_bytes(long, tmp_path, uninterrupted):
     out = tmp_path / "out"
     before = {}
-    for files in (1, 25, 60):
+    for files, by in ((1, signal.SIGKILL), (15, signal.SIGINT), (30, signal.SIGKILL)):
         process = begin("run", long, "--out", out, "--jobs", 1)
         wait_until(lambda files=files: len(kept(out)) >= files)
-        process.kill()
-        err = process.communicate()[1]
-        assert process.returncode == -signal.SIGKILL
+        process.send_signal(by)
+        err = process.communicate(timeout=60)[1]
+        assert process.returncode == (130 if by == signal.SIGINT else -by)
+        assert "Traceback" not in err
         assert ("going on from" in err) == bool(before)
         if before:
             assert f"going on from {len(before)} of 80 replications" in err
@@ -63,6 +74,10 @@ def test_killed_again_and_again_it_ends_with_the_same_bytes(long, tmp_path, unin
         assert {name: after[name] for name in before} == before
         assert all(storage.read(path) for path in storage.files(out))
         before = after
+        if by == signal.SIGINT:
+            end = r"stopped: (\d+) of 80 replications are kept, the same command goes on from there"
+            told = int(re.fullmatch(end, err.splitlines()[-1])[1])
+            assert told in (len(after), len(after) - 1)  # between a file and the news of it
     code, said, err = stoic("run", long, "--out", out, "--jobs", 1)
     assert code == 0
     assert f"going on from {len(before)} of 80 replications" in err
@@ -71,40 +86,22 @@ def test_killed_again_and_again_it_ends_with_the_same_bytes(long, tmp_path, unin
     assert rows_of(out) == uninterrupted
 
 
-def test_stopped_runs_leave_no_process_and_nothing_is_mixed(long, tmp_path, uninterrupted):
+def test_a_killed_run_leaves_no_process_and_two_runs_are_never_mixed(long, tmp_path, uninterrupted):
     out = tmp_path / "out"
     process = begin("run", long, "--out", out, "--jobs", 2)
     wait_until(lambda: len(kept(out)) >= 3)
     workers = children(process.pid)
     assert len(workers) >= 2
+    process.send_signal(signal.SIGSTOP)
 
     # While it is there, however slow, nobody else works there.
-    process.send_signal(signal.SIGSTOP)
-    code, _, err = stoic("run", long, "--out", out, "--jobs", 1)
+    code, _, err = command("run", long, "--out", out, "--jobs", 1)
     assert code == 2
     assert err.splitlines()[-1] == f"stoic: {out}: another run is at work here"
 
     process.kill()
     process.communicate()
-    wait_until(lambda: not alive(workers), 20)
-
-    process = begin("run", long, "--out", out, "--jobs", 2)
-    wait_until(lambda: len(kept(out)) >= 20)
-    workers = children(process.pid)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
-    assert process.returncode == 130
-    stopped = re.fullmatch(
-        r"stopped: (\d+) of 80 replications are kept, the same command goes on from there",
-        err.splitlines()[-1],
-    )
-    assert stopped
-    assert int(stopped[1]) == len(kept(out)) >= 20
-    assert "Traceback" not in err
-    assert "Warning" not in err
-    wait_until(lambda: not alive(workers), 20)
-
-    # What is missing may be played by others: it is the same.
+    wait_until(lambda: not alive(workers), 30)
     assert run(study_of(LONG), out).complete
     assert rows_of(out) == uninterrupted
 

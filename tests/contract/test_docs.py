@@ -322,17 +322,17 @@ CELL = re.compile(r"([\d.]+) ± ([\d.]+)")
 
 
 def study_of(name: str) -> experiments.Study:
-    """The paper's experiment with the constants of a profile, and the policies that have them."""
+    """The paper's experiment with the constants of a profile, and the policies of the paper."""
     text = (ROOT / "paper" / "figure1.toml").read_text(encoding="utf-8")
     top, _, rest = text.partition("[[policies]]")
     _, panel, rest = rest.partition("[[panels]]")
-    labels = ("PRAE-S",) if name == "certified" else ("PRAE-R", "PRAE-C", "DPRSE")
+    labels = ("PRAE-R", "PRAE-C", "DPRSE")
     policies = [f'[[policies]]\nlabel = "{one}"\nname = "{one.lower()}"\n\n' for one in labels]
     top = top.replace('profile = "unit"', f'profile = "{name}"')
     return experiments.parse(top + "".join(policies) + panel + rest, f"{name}.toml")
 
 
-@pytest.fixture(scope="module", params=["unit", "proof", "certified"])
+@pytest.fixture(scope="module", params=["unit", "proof"])
 def profile(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[str, dict[tuple[str, str], Result]]:
@@ -378,7 +378,7 @@ def test_the_numbers_of_the_reproduction_are_those_of_a_run(
 ) -> None:
     name, results = profile
     table = part((DOCS / "reproduction.md").read_text(encoding="utf-8"), f"Profile `{name}`", 3)
-    assert len(results) == (6 if name == "certified" else 18)
+    assert len(results) == 18
     assert wrong_numbers(table, results) == []
     for key, cell in CELL.findall(table)[:3]:
         planted = table.replace(f"{key} ± {cell}", f"{float(key) * 1.03:.1f} ± {cell}")

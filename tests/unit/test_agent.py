@@ -11,6 +11,7 @@ import pytest
 
 import stoic
 from helpers.policies import agent_of, generator, one_of, play_out
+from helpers.spy import Spy
 from stoic.core import Plan, loads, value
 from stoic.errors import (
     InvalidParameter,
@@ -300,6 +301,42 @@ def test_an_empty_block_is_nothing():
     assert (len(block), found.open_slots) == (0, 6)
 
 
+# --- Releases -----------------------------------------------------------------------------------
+
+
+def silent(policy):
+    """An agent whose releases have no noise, so that they show which rewards they are of."""
+    return stoic.Agent(policy, noise=Spy(), rng=generator(1))
+
+
+def test_every_arm_is_judged_by_its_own_rewards():
+    found = silent(one_of("prae-r"))
+    block = found.ask_many(found.open_slots)
+    found.tell_many(block, 0.25 * block.arms)
+    assert loads(found.state).state.estimates == pytest.approx((0.0, 0.25, 0.5), abs=1e-8)
+
+
+def test_even_positions_locate_and_odd_ones_are_averaged():
+    found = silent(one_of("prae-c", first_phase="greedy"))
+    block = found.ask_many(found.open_slots)  # one arm, two rewards
+    found.tell_many(block, [0.9, -0.7])
+    (arm,) = set(block.arms.tolist())
+    assert loads(found.state).state.estimates[arm] == pytest.approx(-0.7, abs=1e-8)
+    block = found.ask_many(found.open_slots)
+    found.tell_many(block, [0.9, -0.7, 0.9, -0.5])
+    (arm,) = set(block.arms.tolist())
+    assert loads(found.state).state.estimates[arm] == pytest.approx(-0.6, abs=1e-8)
+
+
+def test_the_recommendation_follows_the_latest_releases():
+    found = silent(one_of("prae-r", epsilon=5.0))
+    for best in (2, 0, 1):
+        found.recommend()
+        block = found.ask_many(found.open_slots)
+        found.tell_many(block, np.where(block.arms == best, 0.2, 0.0))
+        assert found.recommend() == best
+
+
 # --- Privacy ------------------------------------------------------------------------------------
 
 
@@ -476,6 +513,13 @@ def test_a_checkpoint_whose_parts_do_not_fit_is_refused(field, to):
     with pytest.raises(InvalidState) as refused:
         again(damage(found.checkpoint(), field, to=to), stoic.Agent.from_checkpoint)
     assert secret not in str(refused.value)
+
+
+def test_a_checkpoint_with_more_slots_dealt_than_there_are_is_refused():
+    found = agent("uniform", horizon=50)
+    found.ask()
+    with pytest.raises(InvalidState, match="belong together"):
+        again(damage(found.checkpoint(), "issued", to=51), stoic.Agent.from_checkpoint)
 
 
 def test_state_and_checkpoint_are_not_mistaken_for_each_other():

@@ -349,6 +349,20 @@ def test_without_the_unit_profile_there_is_no_dagger(outcome: Outcome) -> None:
     assert "†" not in page(dataclasses.replace(outcome, cells=kept, study=study))
 
 
+def test_a_regret_that_never_varies_is_remarked_on(outcome: Outcome) -> None:
+    def with_regrets(spread: float) -> str:
+        cells = []
+        for cell in outcome.cells:
+            assert cell.result is not None
+            regret = np.arange(60.0) * (0.0 if cell.policy == "ucb1" else spread)
+            result = dataclasses.replace(cell.result, final_regret=regret)
+            cells.append(dataclasses.replace(cell, result=result))
+        return Reader(page(dataclasses.replace(outcome, cells=tuple(cells)))).text
+
+    assert "A standard error of 0 (ucb1)" in with_regrets(1.0)
+    assert "A standard error of 0 (prae-c †, prae-r, ucb1)" in with_regrets(0.0)
+
+
 def test_a_policy_has_one_colour_everywhere(
     drawn: dict[str, bytes], text: str, shown: Reader
 ) -> None:

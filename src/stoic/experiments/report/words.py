@@ -61,6 +61,12 @@ def words_for(outcome: Outcome, panels: Sequence[Panel], references: Sequence[st
             "nothing is proved of the accuracy or the regret of these policies."
         )
         figure.append(f"{DAGGER} Every constant set to 1 (profile “unit”): no guarantee.")
+    alike = _alike(panels)
+    if alike:
+        notes.append(
+            f"A standard error of 0 ({', '.join(alike)}): all replications made the same decisions "
+            "in the same rounds, so their regret does not vary."
+        )
     if missing:
         figure.append(f"Unfinished. {missing[0]}")
     made = outcome.provenance
@@ -83,6 +89,13 @@ def _summary(outcome: Outcome) -> str:
         f"{_count(study.replications, 'replication', 'replications')} of {rounds} rounds each, "
         f"seed {study.seed}."
     )
+
+
+def _alike(panels: Sequence[Panel]) -> list[str]:
+    """Policies whose regret is the same in all replications of a panel: to be said, not hidden."""
+    every = [one for panel in panels for one in panel.played]
+    found = [one.label for one in every if one.result.standard_error == 0]
+    return list(dict.fromkeys(found))
 
 
 def _missing(outcome: Outcome) -> list[str]:

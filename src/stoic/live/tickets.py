@@ -9,12 +9,9 @@ experiment.
 
 from __future__ import annotations
 
-import base64
 import binascii
-import hashlib
 import hmac
 import struct
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from stoic.errors import InvalidParameter, UnknownTicket
@@ -25,6 +22,9 @@ BEYOND = -1  # the slot of a ticket that is not part of the plan
 
 _PARTS = struct.Struct(">QQqH")
 _TAG = 16
+_TO_URL = bytes.maketrans(b"+/", b"-_")
+_TO_BASE64 = bytes.maketrans(b"-_+/", b"+/!!")  # one way to write a token
+_UNKNOWN = "this experiment never issued that ticket"
 
 
 class Slot(NamedTuple):
@@ -40,19 +40,22 @@ class Slot(NamedTuple):
     arm: int
 
 
-@dataclass(frozen=True, slots=True)
-class LiveTicket:
+class LiveTicket(NamedTuple):
     """What a unit gets: an arm, by its name, and the token with which its reward is told.
 
     The token may be stored and sent; ``str(ticket)`` is the token. It is a secret of the unit's:
     whoever has it may tell the reward.
 
-    >>> str(LiveTicket("B", "Vx0w"))
-    'Vx0w'
+    >>> ticket = LiveTicket("B", "Vx0w")
+    >>> ticket, str(ticket)
+    (<LiveTicket for B>, 'Vx0w')
     """
 
     arm: str
-    token: str = field(repr=False)
+    token: str
+
+    def __repr__(self) -> str:
+        return f"<LiveTicket for {self.arm}>"
 
     def __str__(self) -> str:
         return self.token
@@ -75,30 +78,33 @@ class Sealer:
         if not isinstance(key, bytes) or len(key) < 32:
             raise InvalidParameter("key", "...", "must be at least 32 bytes")
         self._sign, self._hide, self._name, self.check = (
-            hmac.digest(key, b"stoic live " + use, hashlib.sha256)
+            hmac.digest(key, b"stoic live " + use, "sha256")
             for use in (b"sign", b"hide", b"name", b"check")
         )
 
     def seal(self, slot: Slot) -> str:
         """The token of a slot."""
         plain = _PARTS.pack(*slot)
-        tag = hmac.digest(self._sign, plain, hashlib.sha256)[:_TAG]
-        return base64.urlsafe_b64encode(tag + self._mask(tag, plain)).decode()
+        tag = hmac.digest(self._sign, plain, "sha256")[:_TAG]
+        sealed = binascii.b2a_base64(tag + self._mask(tag, plain), newline=False)
+        return sealed.translate(_TO_URL).decode()
 
     def unseal(self, token: str, *, experiment: int) -> Slot:
         """The slot of a token of this experiment, or :class:`~stoic.errors.UnknownTicket`."""
         try:
-            sealed = base64.b64decode(token, altchars=b"-_", validate=True)
-        except (TypeError, ValueError, binascii.Error):
-            raise UnknownTicket("this experiment never issued that ticket") from None
+            sealed = binascii.a2b_base64(
+                token.encode("ascii").translate(_TO_BASE64), strict_mode=True
+            )
+        except (AttributeError, ValueError):  # binascii.Error and UnicodeEncodeError among them
+            raise UnknownTicket(_UNKNOWN) from None
         tag, hidden = sealed[:_TAG], sealed[_TAG:]
         if len(hidden) == _PARTS.size:
             plain = self._mask(tag, hidden)
-            expected = hmac.digest(self._sign, plain, hashlib.sha256)[:_TAG]
-            slot = Slot(*_PARTS.unpack(plain))
+            expected = hmac.digest(self._sign, plain, "sha256")[:_TAG]
+            slot = Slot._make(_PARTS.unpack(plain))
             if hmac.compare_digest(tag, expected) and slot.experiment == experiment:
                 return slot
-        raise UnknownTicket("this experiment never issued that ticket")
+        raise UnknownTicket(_UNKNOWN)
 
     def unit(self, experiment: int, unit: str) -> bytes:
         """The pseudonym of a unit in an experiment."""
@@ -106,8 +112,8 @@ class Sealer:
             rule = f"must be a text that names the unit, not {type(unit).__name__!r} or empty"
             raise InvalidParameter("unit", "...", rule)
         text = experiment.to_bytes(8) + unit.encode("utf-8", "surrogatepass")
-        return hmac.digest(self._name, text, hashlib.sha256)[:16]
+        return hmac.digest(self._name, text, "sha256")[:16]
 
     def _mask(self, tag: bytes, text: bytes) -> bytes:
-        stream = hmac.digest(self._hide, tag, hashlib.sha256)
-        return bytes(a ^ b for a, b in zip(text, stream, strict=False))
+        stream = hmac.digest(self._hide, tag, "sha256")[: _PARTS.size]
+        return (int.from_bytes(text) ^ int.from_bytes(stream)).to_bytes(_PARTS.size)

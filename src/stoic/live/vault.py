@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, exc, insert, text
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import CreateTable, DropTable
 
 from stoic.core import Release
 from stoic.errors import PrivacyViolation
 from stoic.live.schema import releases, rewards
+from stoic.live.store import driver_sql
 
 __all__ = ["add_releases", "keep_rewards", "kept_rewards", "make_room", "remove_rewards"]
 
@@ -39,11 +39,10 @@ def keep_rewards(
     connection: Connection, identity: int, number: int, slots: Sequence[int], kept: Sequence[int]
 ) -> None:
     """Keep the rewards of slots that have none yet."""
-    table = rewards(identity, number)
-    build = sqlite if connection.dialect.name == "sqlite" else postgresql
-    statement = build.insert(table).on_conflict_do_nothing()
-    rows = [{"slot": slot, "kept": one} for slot, one in zip(slots, kept, strict=True)]
-    connection.execute(statement, rows)
+    name = rewards(identity, number).name
+    statement = f"INSERT INTO {name} VALUES (?, ?) ON CONFLICT DO NOTHING"
+    rows = list(zip(slots, kept, strict=True))
+    connection.exec_driver_sql(driver_sql(connection, statement), rows)
 
 
 def kept_rewards(

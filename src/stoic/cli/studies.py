@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -62,7 +65,7 @@ def run(
     watch = Progress(wanted.title)
     workers = (jobs or _cores()) if dask is None else dask
     try:
-        with watch:
+        with watch, _terminations_as_interrupts():
             outcome = experiments.run(wanted, directory, workers=workers, fresh=fresh, watch=watch)
     except (KeyboardInterrupt, StoicError) as error:
         kept = f"{watch.kept} are kept, the same command goes on from there"
@@ -94,6 +97,16 @@ def report(
 
     for path in write_report(directory):
         print(path)
+
+
+@contextlib.contextmanager
+def _terminations_as_interrupts() -> Iterator[None]:
+    """Who asks a run to end, as batch systems do before they kill, is heard like Ctrl-C."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _cores() -> int:

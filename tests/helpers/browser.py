@@ -82,6 +82,14 @@ class Page:
                 raise BrowserFailed(f"never became true: {expression}; errors: {self.errors}")
             self._listen(0.05)
 
+    def wait_for_fault(self, patience: float = _PATIENCE) -> None:
+        """Until something is wrong with the page."""
+        end = time.monotonic() + patience
+        while not self.faults:
+            if time.monotonic() > end:
+                raise BrowserFailed("nothing was found wrong with the page")
+            self._listen(0.05)
+
     def settle(self, seconds: float = 0.3) -> None:
         """Hear what the page still has to say."""
         self._listen(seconds)

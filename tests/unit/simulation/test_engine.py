@@ -198,8 +198,8 @@ def test_memory_is_that_of_replications_times_checkpoints() -> None:
     small = held(10, 10)
     # A row for each replication, and the table that is made of them.
     assert held(10, 1000) - small < 3 * 8 * 10 * 1000 + 20_000
-    assert held(100, 1000) - small < 3 * 8 * 100 * 1000 + 200_000
-    assert held(200, 10) - small < 200 * 2000
+    assert held(50, 1000) - small < 3 * 8 * 50 * 1000 + 100_000
+    assert held(100, 10) - small < 100 * 2000
 
 
 # --- The same, whoever plays --------------------------------------------------------------------

@@ -6,10 +6,21 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from stoic import environments, errors, estimators, live, policies, privacy, simulation, theory
+    from stoic import (
+        environments,
+        errors,
+        estimators,
+        live,
+        planning,
+        policies,
+        privacy,
+        simulation,
+        theory,
+    )
     from stoic.agent import Agent, Ticket, Tickets
     from stoic.core import CentralMoment, Contamination, PrivacyBudget, RawMoment
     from stoic.environments import instances
+    from stoic.planning import plan
     from stoic.privacy.secure import SecureNoise
     from stoic.privacy.simulated import SimulatedNoise
     from stoic.simulation import simulate
@@ -29,6 +40,8 @@ __all__ = [
     "estimators",
     "instances",
     "live",
+    "plan",
+    "planning",
     "policies",
     "privacy",
     "simulate",
@@ -47,6 +60,7 @@ _HOME = {
     "Ticket": "agent",
     "Tickets": "agent",
     "instances": "environments",
+    "plan": "planning",
     "simulate": "simulation",
 }
 

@@ -20,6 +20,7 @@ try:
     from stoic.charts.figure import figure, render
     from stoic.charts.look import Style, dashes, styles, theme
     from stoic.charts.panels import arms_left, differences, final_regret, regret
+    from stoic.charts.users import users_needed
 except ModuleNotFoundError as missing:
     raise MissingExtra(str(missing.name), extra="lab") from None
 
@@ -34,4 +35,5 @@ __all__ = [
     "render",
     "styles",
     "theme",
+    "users_needed",
 ]

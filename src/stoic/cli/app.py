@@ -7,6 +7,7 @@ from typing import Annotated
 from stoic.cli.audit import audit
 from stoic.cli.experiments import experiments
 from stoic.cli.listing import environments, policies
+from stoic.cli.plan import plan
 from stoic.cli.studies import report, run
 from stoic.errors import MissingExtra
 
@@ -18,7 +19,7 @@ except ImportError:
 __all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
-for command in (run, report, policies, environments, audit):
+for command in (run, report, plan, policies, environments, audit):
     app.command()(command)
 app.add_typer(experiments)
 
@@ -44,6 +45,7 @@ def _stoic(
       stoic run paper/figure1.toml           run a study, or go on with it
       stoic run paper/figure1.toml --quick   a first look
       stoic report results/figure1           its figures, and a page about it
+      stoic plan --help                      how many users an experiment needs
       stoic policies                         what there is to compare
       stoic experiments list -d sqlite:///shop.db
       stoic audit live                       is the promise kept?

@@ -5,11 +5,9 @@ interval that holds the mean is known for every arm: first the range of the mean
 release and its radius. Each epoch narrows the intervals of all arms in play to a smaller radius
 ``beta``, from fresh rewards, by the cheapest step of PRM-S (:mod:`stoic.estimators.prm_s`); then
 every arm with ``max - estimate > 2 beta`` leaves. There is no first phase: the first epoch has the
-size that it needs. The radius to aim at follows from the public state:
-
-- below ``2/5`` of the largest gap ``G`` that may still be there, so that an arm so far behind goes;
-- above that floor of cost where a larger radius would hardly be cheaper: the aim minimises
-  ``n(r) (1 + 8 (r/G)^2)``, the price of this epoch and of what it is likely to leave undecided.
+size that it needs. The step is the cheapest for the largest gap ``G`` that may still be there: from
+a known radius ``R`` to ``r`` it is priced at ``n(r) (1 + 8 (r/G)^2) max(1, log 2 / log(R/r))``, for
+its users, for what it is likely to leave undecided, and for how slowly it narrows.
 
 Near the radius that no number of rewards gets below, or when half of the rounds left would not pay
 for the next epoch, it commits to the best released estimate.
@@ -44,11 +42,10 @@ from stoic.estimators.prm_s import PRMS, Step
 from stoic.policies.policy import Answers, Run, checked_delta, leader, round_robin, survivors
 from stoic.theory import certified
 
-__all__ = ["PRAES", "PRAESState"]
+__all__ = ["PRAES", "PRAESState", "possible_steps"]
 
-_REACH = 0.4  # of the largest gap: an arm that far behind goes even if the estimates err a little
-_HALVING = 1.25  # gaps below so many radii are noise: the least aim is then half the radius
-_AHEAD = 8.0  # weight of what stays undecided
+_AHEAD = 8.0  # weight of what a large radius leaves undecided
+_GAP = 1.25  # smaller gaps, in radii, are noise
 _NEAR = 1.25  # times the floor: nearer is not worth its price
 _PAID = 0.5  # of the rounds left, at most, for one epoch
 _NOTCHES = 8  # radii per factor of two: few different ones, so that their steps are found once
@@ -113,6 +110,11 @@ class PRAES(Run):
         estimator = PRMS.build(moments, epsilon, contamination)
         return cls(arms, horizon, goal, estimator, checked_delta(delta, horizon))
 
+    @property
+    def nearest(self) -> float:
+        """The radius below which it does not aim, as outliers would make it too dear."""
+        return _NEAR * self.estimator.floor
+
     def init(self) -> PRAESState:
         """All arms in play; of their means the range is known."""
         return PRAESState(
@@ -176,7 +178,7 @@ class PRAES(Run):
         found = [estimate for arm in state.active if (estimate := state.estimates[arm]) is not None]
         if len(found) < len(state.active):
             return 2 * state.radius
-        return max(max(found) - min(found), _HALVING * state.radius)
+        return max(max(found) - min(found), _GAP * state.radius)
 
     def _failure(self, state: PRAESState) -> float:
         """What one arm's estimate may fail with, to either side, in the coming epoch."""
@@ -192,29 +194,48 @@ class PRAES(Run):
         return min(max(estimate, middle - widest), middle + widest)
 
 
+def possible_steps(estimator: PRMS, known: float, failure: float) -> list[Step]:
+    """All steps that an epoch may take, whatever was released: (R2) of ``certified.md``.
+
+    Empty where half the radius is out of reach, or nearer than is worth its price.
+
+    >>> from stoic import CentralMoment
+    >>> estimator = PRMS.build(CentralMoment(2, 5, (0, 100)), epsilon=0.5)
+    >>> [step.n for step in possible_steps(estimator, known=50.0, failure=1e-6)][:3]
+    [134, 119, 107]
+    """
+    steps = _steps(estimator, known / 32, known, failure)
+    halving = [step for step in steps if step.radius <= known / 2]
+    if not halving or halving[-1].radius < _NEAR * estimator.floor:
+        return []
+    most = _price(halving[-1], _GAP * known)
+    return [step for step in steps if step.n * _slowness(step) <= most]
+
+
 @lru_cache(maxsize=4096)
 def _aim(estimator: PRMS, known: float, gap: float, failure: float) -> Step | None:
-    """The step to the best radius to aim at, for the largest ``gap`` that may still be there."""
-    if known <= _NEAR * estimator.floor:
-        return None
-    target = max(_REACH * gap, _NEAR * estimator.floor)
-    # Where no step reaches the target, one towards it makes the next one reach farther.
-    for low, high in ((target / 8, target), (target, known)):
-        radii = [
-            radius for radius in _notches(low, high, estimator.moments.scale) if radius < known
-        ]
-        steps = [_step(estimator, radius, known, failure) for radius in radii]
-        found = [step for step in steps if step is not None]
-        if found:
-            return min(found, key=lambda step: step.n * (1 + _AHEAD * (step.radius / gap) ** 2))
-    return None
+    """The best step from a known radius, for the largest ``gap`` that may still be there."""
+    steps = _steps(estimator, max(gap / 20, _NEAR * estimator.floor), known, failure)
+    return min(steps, key=lambda step: _price(step, gap), default=None)
 
 
-def _notches(low: float, high: float, unit: float) -> list[float]:
-    """The radii to choose from between two limits: powers of ``2^(1/8)`` natural units."""
-    first, last = (_NOTCHES * math.log2(end / unit) for end in (low, high))
-    places = range(math.ceil(first), math.floor(last) + 1)
-    return [unit * 2.0 ** (place / _NOTCHES) for place in places]
+def _price(step: Step, gap: float) -> float:
+    """What a step costs, and what it is likely to leave undecided."""
+    return step.n * _slowness(step) * (1 + _AHEAD * (step.radius / gap) ** 2)
+
+
+def _slowness(step: Step) -> float:
+    """How many such steps halve the radius; 1 if one does."""
+    return max(1.0, math.log(2) / math.log(step.known / step.radius))
+
+
+def _steps(estimator: PRMS, low: float, known: float, failure: float) -> list[Step]:
+    """The steps to all radii from a limit up that are powers of ``2^(1/8)`` natural units."""
+    unit = estimator.moments.scale
+    first, last = (_NOTCHES * math.log2(end / unit) for end in (low, known))
+    notches = range(math.ceil(first), math.ceil(last - 1e-6))  # below the known one
+    steps = [_step(estimator, unit * 2.0 ** (at / _NOTCHES), known, failure) for at in notches]
+    return [step for step in steps if step is not None]
 
 
 @lru_cache(maxsize=65_536)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from stoic.core import Floats, real
 from stoic.privacy.queries import GRID
@@ -257,32 +257,40 @@ def windows(radius: float, *, known: float, setting: Setting, failure: float) ->
     usable &= crowd < 1
     if not usable.any():
         return None
-    fast = np.where(usable, -np.log(np.where(usable, crowd, 0.5)), np.nan)
+    where, count = np.nonzero(usable)
+    rate, step, bad, inner, inlier, crowd = (
+        np.broadcast_to(part, usable.shape)[where, count]
+        for part in (rate, step, bad, inner, inlier, crowd)
+    )
+    fast = -np.log(crowd)
     slow = -np.log((1 - setting.alpha) * inlier + setting.alpha)
     half_width = inner + step / 2
     hit = np.minimum(bad, np.floor(2 * half_width / step) + 1)  # windows that one outlier can fill
     needed = _least(hit, fast, bad - hit, slow, 2 * failure / _SLACK)
-    best = np.unravel_index(int(np.nanargmin(needed)), needed.shape)
+    best = int(np.argmin(needed))
     return Windows(
         n=math.ceil(needed[best]),
-        count=int(_COUNTS[best[1]]),
-        step=float(step[best[1]]),
+        count=int(_COUNTS[count[best]]),
+        step=float(step[best]),
         half_width=float(half_width[best]),
-        epsilon=min(setting.epsilon, 2 * float(rate[best[0], 0])),
+        epsilon=min(setting.epsilon, 2 * float(rate[best])),
     )
 
 
-def _least(
-    hit: Floats, fast: Floats, others: Floats, slow: Floats, most: float
-) -> NDArray[np.float64]:
+def _least(hit: Floats, fast: Floats, others: Floats, slow: Floats, most: float) -> Floats:
     """The least ``n`` with ``hit exp(-n fast) + others exp(-n slow) <= most`` (W3), by bisection.
 
-    ``slow >= fast``, so that all windows at the rate ``fast`` give an upper end.
+    ``slow >= fast``, so that the hit windows alone give a lower end and all of them, at the rate
+    ``fast``, an upper one. What cannot be the least of all stays at its upper end.
     """
-    low = np.zeros(np.broadcast(hit, fast).shape)
-    high = np.maximum(np.log((hit + others) / most) / fast, 1.0)
+    low = np.maximum(np.log(hit / most) / fast, 0.0)
+    found: Floats = np.maximum(np.log((hit + others) / most) / fast, 1.0)
+    (close,) = np.nonzero(low <= found.min())
+    low, high = low[close], found[close]
+    hit, fast, others, slow = (part[close] for part in (hit, fast, others, slow))
     for _ in range(30):
         middle = (low + high) / 2
         enough = hit * np.exp(-middle * fast) + others * np.exp(-middle * slow) <= most
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-    return high
+    found[close] = high
+    return found

@@ -1,0 +1,255 @@
+"""What PRAE-S will need: users per arm, regret, epochs, and the gaps that it can tell apart.
+
+Two kinds of number are kept apart. **Typical** ones follow the policy along the path on which every
+release equals the mean. **Certified** ones hold with probability ``1 - 2 delta`` whatever the
+releases are; their derivation is (R1) and (R2) of ``docs/theory/certified.md``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache, partial
+
+import numpy as np
+
+from stoic.core import Contamination, Goal, Moment, PrivacyBudget, Release, real
+from stoic.policies import PRAES
+from stoic.policies.policy import Answers
+from stoic.policies.prae_s import possible_steps
+from stoic.theory import certified
+
+__all__ = ["Forecast", "Path", "forecast_of", "plan"]
+
+_SHRINK = 2 ** (-1 / 8)  # a radius shrinks by this factor at least, in every epoch
+_FINER = 0.8  # the step between gaps in the search for the one that costs most
+_FINEST = 1e-4  # of the range: smaller gaps are not looked for
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """What it takes to tell one arm from all others, each a gap behind.
+
+    ``users`` per arm that leaves, ``epochs``, ``regret`` up to then; ``separated`` is False where
+    the policy commits itself, or the horizon ends, with several arms in play.
+    """
+
+    users: int
+    epochs: int
+    regret: float
+    separated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """A plan of an experiment with PRAE-S. Gaps, radii and regret are in the rewards' own units.
+
+    - ``first``: users per arm before anything can be decided; None if the horizon cannot pay them.
+    - ``smallest_sure``: every larger gap is sure to be found, given enough users.
+    - ``smallest_ever``: no smaller gap can be, however many users there are.
+    - ``smallest_in_time``: the smallest gap that is typically found within this horizon.
+    - ``typical``, ``most_users``: for ``gap``, on the typical path and at most; None without a gap,
+      and where no bound below the horizon holds.
+    - ``regret_at_most``: certified, for ``gap`` or, without one, for the worst of all gaps.
+    """
+
+    policy: PRAES
+    gap: float | None
+    first: int | None
+    smallest_sure: float
+    smallest_ever: float
+    smallest_in_time: float | None
+    typical: Path | None
+    most_users: int | None
+    regret_at_most: float
+    feasible: bool
+    why: str
+    remedies: tuple[str, ...]
+
+
+def plan(
+    *,
+    arms: int,
+    horizon: int,
+    epsilon: PrivacyBudget | float,
+    moments: Moment,
+    contamination: Contamination | float = 0.0,
+    delta: float | None = None,
+    gap: float | None = None,
+    goal: Goal = "max",
+) -> Forecast:
+    """Plan an experiment with PRAE-S: the arguments of :func:`stoic.policies.create`, and a gap.
+
+    ``gap`` is the difference in means that is worth finding; all arms but the best are taken to be
+    that far behind.
+
+    >>> from stoic import CentralMoment
+    >>> moments = CentralMoment(2, 5, (0, 100))
+    >>> found = plan(arms=2, horizon=1000, epsilon=1.0, moments=moments, gap=50)
+    >>> found.feasible, found.typical
+    (True, Path(users=24, epochs=1, regret=1200.0, separated=True))
+    """
+    policy = PRAES.build(arms, horizon, moments, epsilon, contamination, delta=delta, goal=goal)
+    return forecast_of(policy, gap)
+
+
+def forecast_of(policy: PRAES, gap: float | None = None) -> Forecast:
+    """The forecast of a policy that is there already.
+
+    >>> from stoic import CentralMoment
+    >>> policy = PRAES.build(3, 10_000, CentralMoment(2, 1, (0, 1)), 1.0, contamination=0.2)
+    >>> forecast_of(policy, gap=0.2).why
+    'outliers alone can hide a gap of 0.2'
+    """
+    largest = 2 * policy.estimator.widest
+    if gap is not None:
+        gap = real("gap", gap, above=0, at_most=largest)
+    step = policy.next_step(policy.init())
+    typical = None if gap is None else typical_path(policy, gap)
+    most = None if gap is None else most_users(policy, gap)
+    why = _why_not(policy, gap, typical)
+    return Forecast(
+        policy=policy,
+        gap=gap,
+        first=None if step is None else step.n,
+        smallest_sure=4 * policy.nearest,
+        smallest_ever=2 * policy.estimator.floor,
+        smallest_in_time=_smallest_in_time(policy),
+        typical=typical,
+        most_users=most,
+        regret_at_most=_worst_regret(policy) if gap is None else _regret(policy, gap, most),
+        feasible=not why,
+        why=why,
+        remedies=_remedies(policy, gap) if why else (),
+    )
+
+
+def typical_path(policy: PRAES, gap: float) -> Path:
+    """The path on which every release equals the mean."""
+    middle = policy.estimator.moments.middle
+    best = middle + policy.sign * gap / 2
+    means = (best, *[best - policy.sign * gap] * (policy.arms - 1))
+    state, rng, users = policy.init(), np.random.Generator(np.random.SFC64(0)), 0
+    while (step := policy.next_step(state)) is not None:
+        answers: Answers = {
+            arm: (Release("mean", means[arm], n=step.n, epsilon=step.query.epsilon),)
+            for arm in state.active
+        }
+        state = policy.tell(state, policy.ask(state, rng=rng), answers)
+        users += step.n
+    separated = len(state.active) == 1
+    return Path(users, state.epoch - 1, users * gap * (policy.arms - 1), separated)
+
+
+def most_users(policy: PRAES, gap: float) -> int | None:
+    """``N_a`` of (R2): users of an arm with that gap, at most; None where no bound is proved."""
+    if gap / 8 <= policy.nearest:
+        return None
+    users = _most_from(policy, policy.estimator.widest, gap)
+    return int(users) if users * policy.arms <= policy.horizon / 2 else None
+
+
+@lru_cache(maxsize=4096)
+def _most_from(policy: PRAES, known: float, gap: float) -> float:
+    """The dearest of all sequences of steps from that radius on, while the arm can be in play."""
+    epoch = 1 + math.floor(math.log(known / policy.estimator.widest) / math.log(_SHRINK) + 1e-9)
+    failure = certified.share(policy.delta, epoch) / policy.arms
+    return max(
+        (
+            step.n + (_most_from(policy, step.radius, gap) if step.radius >= gap / 4 else 0)
+            for step in possible_steps(policy.estimator, known, failure)
+        ),
+        default=math.inf,
+    )
+
+
+def _regret(policy: PRAES, gap: float, most: int | None) -> float:
+    """Of all arms but one a gap behind: never more than playing them to the end."""
+    if most is None:
+        return gap * policy.horizon
+    return min(gap * (policy.arms - 1) * most, gap * policy.horizon)
+
+
+def _worst_regret(policy: PRAES) -> float:
+    """The largest regret over all gaps. Users of an arm grow as its gap falls, so those of the
+    smaller of two gaps will do for all between.
+    """
+    largest = 2 * policy.estimator.widest
+    worst = 0.0
+    for gap in (largest * _FINER**place for place in itertools.count(1)):
+        users = most_users(policy, gap)
+        worst = max(worst, _regret(policy, gap, users) / _FINER)
+        if users is None:  # and none is proved for smaller gaps, which cost less
+            return worst
+    raise AssertionError
+
+
+def _smallest_in_time(policy: PRAES) -> float | None:
+    """By bisection: whether a gap is found hardly ever turns back as gaps grow."""
+    low, high = _FINEST * policy.estimator.widest, 2 * policy.estimator.widest
+    if not typical_path(policy, high).separated:
+        return None
+    while high / low > 1.02:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if typical_path(policy, middle).separated else (middle, high)
+    return high
+
+
+def _why_not(policy: PRAES, gap: float | None, typical: Path | None) -> str:
+    step = policy.next_step(policy.init())
+    if gap is not None and gap <= 2 * policy.estimator.floor:
+        return f"outliers alone can hide a gap of {gap:g}"
+    if step is None:
+        endless = dataclasses.replace(policy, horizon=10**15)
+        step = endless.next_step(endless.init())
+        if step is None:
+            return "outliers alone can hide every gap within the range of the means"
+        return (
+            f"{policy.horizon:,} rounds are too few: the first decision takes {step.n:,} users of "
+            f"each of {policy.arms} arms"
+        )
+    if typical is not None and not typical.separated:
+        return f"{policy.horizon:,} rounds are too few to find a gap of {gap:g}"
+    return ""
+
+
+def _remedies(policy: PRAES, gap: float | None) -> tuple[str, ...]:
+    """What, changed alone, would make it feasible."""
+    wanted = 2 * policy.estimator.widest if gap is None else gap
+    estimator = policy.estimator
+
+    def works(name: str, value: float) -> bool:
+        changes = {name: value}
+        changed = dataclasses.replace(
+            policy,
+            horizon=int(changes.get("horizon", policy.horizon)),
+            estimator=dataclasses.replace(
+                estimator,
+                budget=PrivacyBudget(changes.get("epsilon", estimator.epsilon)),
+                contamination=Contamination(changes.get("alpha", estimator.contamination.alpha)),
+            ),
+        )
+        return typical_path(changed, changes.get("gap", wanted)).separated
+
+    found = []
+    for name, start, end, says in (
+        ("horizon", policy.horizon, 1e12, "at least {:,.0f} rounds"),
+        ("epsilon", estimator.epsilon, 100.0, "an epsilon of at least {:.3g}"),
+        ("alpha", estimator.contamination.alpha, 0.0, "at most {:.3g} outliers"),
+        ("gap", wanted, 2 * estimator.widest, "gaps of at least {:.4g}"),
+    ):
+        if start != end and works(name, end):
+            found.append(says.format(_edge(start, end, partial(works, name))))
+    return tuple(found)
+
+
+def _edge(bad: float, good: float, works: Callable[[float], bool]) -> float:
+    """The value nearest to ``bad`` that works, to one percent, by bisection of the logarithm."""
+    floor = 1e-9  # a share of outliers may go down to 0
+    while max(good, floor) / max(bad, floor) > 1.01 or max(bad, floor) / max(good, floor) > 1.01:
+        middle = math.sqrt(max(bad, floor) * max(good, floor))
+        bad, good = (bad, middle) if works(middle) else (middle, good)
+    return good

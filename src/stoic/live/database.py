@@ -1,7 +1,8 @@
 """Where experiments live: SQLite or PostgreSQL, set up so that what was acknowledged stays.
 
 SQLite: write-ahead log, ``synchronous = FULL`` (a commit survives a power cut), ``secure_delete``
-(what is deleted is overwritten), one writer at a time that others wait for. PostgreSQL: as it is.
+(what is deleted is overwritten), one writer at a time that others wait for. PostgreSQL: as it is,
+but for ``synchronous_commit``, which is never off.
 No message of an error and no log of SQLAlchemy's shows the parameters of a statement.
 """
 
@@ -58,6 +59,8 @@ class Storage:
         self.sqlite = backend == "sqlite"
         if self.sqlite:
             _set_up_sqlite(self._engine)
+        else:
+            _set_up_postgresql(self._engine)
         self._reader = self._engine.execution_options(stoic_reads=True)
 
     @contextmanager
@@ -123,3 +126,14 @@ def _set_up_sqlite(engine: Engine) -> None:
     def _begin(connection: Connection) -> None:
         reads = connection.get_execution_options().get("stoic_reads")
         connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
+
+
+def _set_up_postgresql(engine: Engine) -> None:
+    @event.listens_for(engine, "connect")
+    def _connect(connection: Any, record: object) -> None:
+        # A commit must survive a crash of the server, whatever the server's default is.
+        connection.execute(
+            "SELECT set_config('synchronous_commit', 'on', false)"
+            " WHERE current_setting('synchronous_commit') = 'off'"
+        )
+        connection.commit()

@@ -59,6 +59,8 @@ class Dealer:
 
         Slots of the others are passed over, at the end of the plan too.
         """
+        if without and set(self.plan.arms) <= set(without):
+            issued = self.size  # however many slots that may be
         barred = np.asarray(sorted(without), dtype=np.int64)
         slots, arms = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
         wanted = n

@@ -44,24 +44,31 @@ def test_an_experiment_from_its_beginning_to_its_end(url: str, tmp_path: Path) -
     assert "checkout (prae-s, running): open, A leads" in create(url)
     assert run("experiments", "list", "-d", url) == "checkout (prae-s, running): open, A leads\n"
     assert run("experiments", "tick", "-d", url) == ""
+    asked = 0
     with stoic.live.open(url) as db:
         exp = db.get("checkout")
-        tickets = exp.ask_many(f"user-{i}" for i in range(exp.summary().size))
-        exp.tell_many(tickets, [60.0 if ticket.arm == "B" else 20.0 for ticket in tickets])
-    while "released" not in (said := run("experiments", "tick", "checkout", "-d", url)):
-        assert said == ""
+        while (summary := exp.summary()).winner is None:
+            tickets = exp.ask_many(f"user-{asked + i}" for i in range(summary.size))
+            exp.tell_many(tickets, [60.0 if ticket.arm == "B" else 20.0 for ticket in tickets])
+            asked += summary.size
+            while "released" not in (said := run("experiments", "tick", "checkout", "-d", url)):
+                assert said == ""
     shown = json.loads(run("experiments", "show", "checkout", "-d", url, "--json"))
     assert shown["winner"] == shown["leader"] == "B"
     assert "winner B" in run("experiments", "show", "checkout", "-d", url)
     stated = json.loads(run("experiments", "privacy", "checkout", "-d", url, "--json"))
-    assert (stated["epsilon"], stated["real_noise"], len(stated["releases"])) == (1.0, True, 2)
+    assert (stated["epsilon"], stated["real_noise"], len(stated["releases"]) >= 2) == (
+        1.0,
+        True,
+        True,
+    )
     assert 0.9 < stated["spent"] <= 1.0
     assert run("experiments", "privacy", "checkout", "-d", url) == stated["text"] + "\n"
     rows = [
         json.loads(line)
         for line in run("experiments", "export", "checkout", "-d", url).splitlines()
     ]
-    assert sum(row["row"] == "assignment" for row in rows) == len(tickets)
+    assert sum(row["row"] == "assignment" for row in rows) == asked
     assert "A  disabled" in run("experiments", "disable", "checkout", "A", "-d", url)
     assert "stopped" in run("experiments", "stop", "checkout", "-d", url)
 

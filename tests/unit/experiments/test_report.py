@@ -476,7 +476,9 @@ def test_a_panel_without_results_says_so(unfinished: Path) -> None:
         if path.name[:4] in ("0000", "0002"):
             path.unlink()
     outcome = load(unfinished)
-    assert set(figures(outcome)) == FIGURES  # of the other panel
+    drawn = figures(outcome)
+    assert set(drawn) == FIGURES  # of the other panel
+    assert "up to 60 replications" in drawn["figure.svg"].decode()
     assert Reader(page(outcome)).text.count("Nothing to draw yet.") == 4
 
 

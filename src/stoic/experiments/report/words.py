@@ -54,7 +54,8 @@ def words_for(outcome: Outcome, panels: Sequence[Panel], references: Sequence[st
         "numbers), so their differences are taken in pairs.",
         *shown,
     ]
-    figure = [f"{band}, {outcome.study.replications} replications."]
+    most = _count(outcome.study.replications, "replication", "replications")
+    figure = [f"{band}, {'up to ' if missing else ''}{most}."]
     if any(DAGGER in one.label for panel in panels for one in panel.played):
         notes.append(
             f"{DAGGER} No guarantee. Profile “unit” sets every constant of the theory to 1: "

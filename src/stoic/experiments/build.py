@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from stoic import environments, options, policies
 from stoic.core import CentralMoment, Moment, RawMoment
-from stoic.environments import FAMILIES, INSTANCES, Instance, Point, Source
+from stoic.environments import FAMILIES, INSTANCES, Huber, Instance, Point, Source
 from stoic.errors import InvalidParameter
 from stoic.experiments.document import Document, Table, within
 from stoic.policies import POLICIES, Policy
@@ -31,6 +31,7 @@ __all__ = [
 _FROM_INSTANCE = ("arms", "goal", "best")  # what a policy knows of the instance that it plays
 
 _MOMENTS: dict[str, Callable[..., Moment]] = {"raw": RawMoment, "central": CentralMoment}
+_OUTLIERS = ("alpha", "contaminant")  # what an arm says of its own, besides its law
 _SOURCES: dict[str, Callable[..., Source]] = {**FAMILIES, "point": Point}
 _FILE = "file"  # the law, and the instance, that read one
 
@@ -87,7 +88,7 @@ def build_instance(table: Table, given: Options) -> Instance:
             _check_pinned(table.items["name"], given, table)
             return environments.create(table.items["name"], **made)
         instance = Instance(
-            tuple(_source(arm) for arm in table.tables("arms")), made.get("goal", "max")
+            tuple(_arm(arm) for arm in table.tables("arms")), made.get("goal", "max")
         )
         if "contaminant" not in made:
             if "alpha" in given:
@@ -100,6 +101,17 @@ def build_instance(table: Table, given: Options) -> Instance:
 def share(instance: Instance) -> float:
     """The largest share of outliers of any arm."""
     return max(float(getattr(arm, "alpha", 0.0)) for arm in instance.arms)
+
+
+def _arm(table: Table) -> Any:
+    """A law, with outliers of its own where it says ``alpha`` and ``contaminant``."""
+    rest = {key: item for key, item in table.items.items() if key not in _OUTLIERS}
+    law = _source(Table(table.document, table.path, rest))
+    if len(rest) == len(table.items):
+        return law
+    alpha, contaminant = table.require("alpha"), _source(table.table("contaminant"))
+    with _blaming({"alpha": Given(alpha, table.where("alpha"))}, table):
+        return Huber(law, alpha, contaminant)
 
 
 def _source(table: Table) -> Any:

@@ -10,6 +10,7 @@ import pytest
 
 from helpers.studies import SHORT, study_of
 from stoic.core import CentralMoment, RawMoment
+from stoic.environments import Bernoulli, Gaussian, Huber, Point
 from stoic.errors import InvalidStudy
 from stoic.experiments import parse, read
 
@@ -93,6 +94,24 @@ moments = {{kind = "central", k = 3, bound = 50, mean_range = [-1, 100]}}
     assert [cell.player.epsilon for cell in cells] == [0.2, 0.3, 0.1, 0.3]
     assert [cell.player.horizon for cell in cells] == [1_000, 1_000, 500, 500]
     assert cells[1].player.estimator.moments == CentralMoment(3, 50, (-1, 100))
+
+
+def test_an_arm_may_have_outliers_of_its_own():
+    text = f"""{HEAD}
+[[panels]]
+[panels.instance]
+arms = [
+    {{law = "bernoulli", p = 0.5, alpha = 0.2, contaminant = {{law = "point", at = "nan"}}}},
+    {{law = "gaussian", mean = 0.1, sd = 2}},
+]
+[[policies]]
+name = "oracle"
+"""
+    (cell,) = parse(text, "s.toml").cells
+    assert cell.instance.arms == (
+        Huber(Bernoulli(0.5), 0.2, Point("nan")),
+        Gaussian(mean=0.1, sd=2.0),
+    )
 
 
 def test_panels_may_choose_policies_and_arms_of_their_own():
@@ -231,6 +250,12 @@ MISTAKES = {
     "panels[0].instance.arms[0].law = 'bernouli': must be one of",
     HEAD + '[[panels]]\ninstance = {alpha = 0.1, arms = [{law = "bernoulli", p = 1}]}\n' + POLICY:
     "s.toml:5: panels[0].instance.alpha = 0.1: needs a contaminant",
+    HEAD + '[[panels]]\ninstance = {arms = [{law = "bernoulli", p = 1, alpha = 2, contaminant = '
+    '{law = "point", at = 1}}]}\n' + POLICY: "s.toml:5: panels[0].instance.arms[0].alpha = 2: must",
+    HEAD + '[[panels]]\ninstance = {arms = [{law = "bernoulli", p = 1, contaminant = {law = '
+    '"point", at = 1}}]}\n' + POLICY: "s.toml:5: panels[0].instance.arms[0].alpha: must be given",
+    HEAD + '[[panels]]\ninstance = {arms = [{law = "bernoulli", p = 1, alpha = 0.1}]}\n' + POLICY:
+    "s.toml:5: panels[0].instance.arms[0].contaminant",
 }  # fmt: skip
 
 

@@ -28,6 +28,7 @@ _INSTANCES: dict[str, dict[str, Any]] = {
     "paper": {"family": "student-t", "alpha": 0.05},
     "hard": {"arms": 4, "horizon": 1000, "epsilon": 0.5},
     "hard-contaminated": {"arms": 3, "alpha": 0.2},
+    "hard-sampling": {"arms": 4, "horizon": 1000},
     "file": {},
 }
 ENVIRONMENTS = tuple(f"law {name}" for name in FAMILIES) + tuple(INSTANCES)

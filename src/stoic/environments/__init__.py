@@ -21,6 +21,7 @@ instance              what it is
 ``paper``             the experiments of the paper
 ``hard``              two-point arms that privacy hides from each other
 ``hard-contaminated`` two-point arms that contamination makes indistinguishable
+``hard-sampling``     arms of 1 and -1 that chance hides from each other
 ``file``              the arms that a file of real rewards names
 ===================== ====================================================================
 
@@ -94,6 +95,7 @@ INSTANCES: dict[str, Callable[..., Instance]] = {
     "paper": instances.paper,
     "hard": instances.hard,
     "hard-contaminated": instances.hard_contaminated,
+    "hard-sampling": instances.hard_sampling,
     "file": file_instance,
 }
 

@@ -1,4 +1,4 @@
-"""Named instances: the paper's experiments, and the hard pairs of its lower bounds.
+"""Named instances: the paper's experiments, and the hard ones of its lower bounds.
 
 >>> paper("student-t").central(k=2)
 CentralMoment(k=2.0, bound=5.0, mean_range=(0.0, 100.0))
@@ -7,9 +7,14 @@ Hard instances have two-point arms: ``1/gamma`` with probability ``c gamma^k``, 
 is ``c gamma^(k-1)`` and whose raw moment of order ``k`` is ``c <= 1``. In the first instance of a
 pair, arm 0 is the best with ``c = 1/2``, all others have ``c = 3/10``. In the second, one of these
 has changed to ``c = 7/10`` and is now the best. Either way a wrong arm costs ``gamma^(k-1)/5``.
+
+Gaps of a lower bound's order are too small for anybody. ``widened`` makes them larger by a factor,
+so that a policy can just tell the arms apart, and its regret can be compared with the bound.
 """
 
 from __future__ import annotations
+
+import math
 
 from stoic.core import PrivacyBudget, choice, integer, real
 from stoic.environments.contamination import Huber
@@ -24,6 +29,7 @@ __all__ = [
     "hard_contaminated",
     "hard_pair",
     "hard_pair_contaminated",
+    "hard_sampling",
     "paper",
 ]
 
@@ -54,17 +60,26 @@ def paper(family: str, *, alpha: float = 0.05) -> Instance:
 
 
 def hard(
-    arms: int, *, horizon: int, epsilon: float, k: float = 2.0, changed: int | None = None
+    arms: int,
+    *,
+    horizon: int,
+    epsilon: float,
+    k: float = 2.0,
+    widened: float = 1.0,
+    changed: int | None = None,
 ) -> Instance:
     """An instance that is hard under privacy, with ``gamma = ((K-1)/(T eps))^(1/k)``.
 
     Whoever plays the arm ``changed`` too rarely cannot tell this instance from the one without a
-    change: the paper's lower bound ``T^(1/k) ((K-1)/eps)^(1-1/k)``.
+    change: the paper's lower bound ``T^(1/k) ((K-1)/eps)^(1-1/k)``. Gaps are ``widened`` times as
+    large, by a ``gamma`` that is ``widened^(1/(k-1))`` times as large.
 
     >>> hard(5, horizon=1_000, epsilon=0.1).means
     array([0.1 , 0.06, 0.06, 0.06, 0.06])
     >>> hard(5, horizon=1_000, epsilon=0.1, changed=2).best
     2
+    >>> hard(5, horizon=100_000, epsilon=0.1, widened=10).means
+    array([0.1 , 0.06, 0.06, 0.06, 0.06])
     """
     arms, horizon = integer("arms", arms, at_least=2), integer("horizon", horizon, at_least=1)
     epsilon, k = PrivacyBudget(epsilon).epsilon, real("k", k, above=1)
@@ -72,6 +87,7 @@ def hard(
         rule = f"must be at least (arms - 1) / epsilon = {(arms - 1) / epsilon:g}"
         raise InvalidParameter("horizon", horizon, rule)
     mass = (arms - 1) / (horizon * epsilon)
+    mass *= _widened(widened, most=mass ** (1 / k - 1)) ** (k / (k - 1))
     laws = tuple(_two_point(c, mass, k) for c in _chances(arms, changed))
     return Instance(laws, name=_name("hard", changed))
 
@@ -106,6 +122,33 @@ def hard_contaminated(
     return Instance(made, name=_name("hard-contaminated", changed))
 
 
+def hard_sampling(
+    arms: int, *, horizon: int, widened: float = 1.0, changed: int | None = None
+) -> Instance:
+    """An instance that is hard for everybody: the lower bound ``sqrt((K-1) T)`` without privacy.
+
+    Arms pay 1 or -1, so that all their raw moments are 1. The best has mean
+    ``widened sqrt((K-1)/T)``, the others 0; the arm ``changed`` twice the mean of arm 0.
+
+    >>> hard_sampling(5, horizon=40_000).means
+    array([0.01, 0.  , 0.  , 0.  , 0.  ])
+    >>> hard_sampling(5, horizon=40_000, widened=20, changed=3).means
+    array([0.2, 0. , 0. , 0.4, 0. ])
+    """
+    arms, horizon = integer("arms", arms, at_least=2), integer("horizon", horizon, at_least=1)
+    times = [1.0] + [0.0] * (arms - 1)
+    if changed is not None:
+        times[_changed(changed, arms)] = 2.0
+    least = (arms - 1) * max(times) ** 2
+    if horizon < least:
+        raise InvalidParameter("horizon", horizon, f"must be at least {least:g}")
+    gap = math.sqrt((arms - 1) / horizon)
+    gap *= _widened(widened, most=1 / (max(times) * gap))
+    means = [gap * one for one in times]
+    laws = tuple(Discrete((1.0, -1.0), ((1 + mean) / 2, (1 - mean) / 2)) for mean in means)
+    return Instance(laws, name=_name("hard-sampling", changed))
+
+
 def hard_pair(
     arms: int, *, horizon: int, epsilon: float, k: float = 2.0
 ) -> tuple[Instance, Instance]:
@@ -137,10 +180,21 @@ def hard_pair_contaminated(arms: int, *, alpha: float, k: float = 2.0) -> tuple[
 def _chances(arms: int, changed: int | None) -> list[float]:
     chances = [_BEST] + [_OTHER] * (arms - 1)
     if changed is not None:
-        if integer("changed", changed, at_least=1) >= arms:
-            raise InvalidParameter("changed", changed, f"must be an arm from 1 to {arms - 1}")
-        chances[changed] = _CHANGED
+        chances[_changed(changed, arms)] = _CHANGED
     return chances
+
+
+def _changed(changed: int, arms: int) -> int:
+    if integer("changed", changed, at_least=1) >= arms:
+        raise InvalidParameter("changed", changed, f"must be an arm from 1 to {arms - 1}")
+    return changed
+
+
+def _widened(widened: float, most: float) -> float:
+    """A probability is at most 1."""
+    if real("widened", widened, at_least=1) > most:
+        raise InvalidParameter("widened", widened, f"must be at most {most:g} at this horizon")
+    return float(widened)
 
 
 def _two_point(c: float, mass: float, k: float) -> Discrete:

@@ -279,6 +279,43 @@ def test_the_contaminated_hard_instance_needs_some_outliers_and_some_rewards(par
     assert refused(parameter, instances.hard_contaminated, **given)
 
 
+@pytest.mark.parametrize("k", [1.5, 2, 3])
+@pytest.mark.parametrize("changed", [None, 1])
+def test_a_widened_instance_has_the_moments_of_the_hard_one_and_larger_gaps(k, changed):
+    hard, wide = (
+        instances.hard(4, horizon=10**6, epsilon=0.1, k=k, widened=widened, changed=changed)
+        for widened in (1, 7)
+    )
+    assert wide.gaps == pytest.approx(7 * hard.gaps)
+    moments = [[law.raw_moment(k) for law in one.arms] for one in (wide, hard)]
+    assert moments[0] == pytest.approx(moments[1])
+
+
+def test_no_gap_is_widened_beyond_a_probability_of_one():
+    room = {"horizon": 4_000, "epsilon": 0.1, "k": 2}
+    assert instances.hard(5, **room, widened=10).arms[0].raw_moment(2) == pytest.approx(0.5)
+    assert refused("widened", instances.hard, 5, **room, widened=10.1, saying="at most 10 at")
+    assert refused("widened", instances.hard, 5, **room, widened=0.9)
+    assert refused("widened", instances.hard, 5, **room, widened=1e300)
+
+
+@pytest.mark.parametrize(("changed", "best", "gap"), [(None, 0, 0.06), (2, 2, 0.06)])
+def test_the_sampling_instance_is_as_hard_as_chance_makes_it(changed, best, gap):
+    found = instances.hard_sampling(10, horizon=10_000, widened=2, changed=changed)
+    assert found.best == best
+    assert np.sort(found.gaps)[1] == pytest.approx(gap)  # 2 sqrt(9 / 10,000)
+    for law in found.arms:
+        assert [law.raw_moment(k) for k in (1.5, 2, 4)] == pytest.approx([1, 1, 1])
+
+
+def test_the_sampling_instance_needs_room():
+    assert refused("horizon", instances.hard_sampling, 5, horizon=3, saying="at least 4")
+    assert instances.hard_sampling(5, horizon=4).means[0] == 1
+    assert refused("horizon", instances.hard_sampling, 5, horizon=15, changed=1, saying="least 16")
+    assert refused("widened", instances.hard_sampling, 5, horizon=16, widened=2.1, saying="most 2")
+    assert refused("changed", instances.hard_sampling, 5, horizon=400, changed=5)
+
+
 # --- By name ------------------------------------------------------------------------------------
 
 

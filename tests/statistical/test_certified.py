@@ -124,6 +124,17 @@ def test_means_cover_under_a_raw_moment(k, setting, failure):
     assert not all(covers(found, step.radius / 2, failure) for found in distances.values())
 
 
+def test_under_a_raw_moment_a_mean_about_an_estimate_misses():
+    """It is proved about 0 alone: about a centre that is off by less than is known, it fails."""
+    estimator = PRMS.build(stoic.RawMoment(2, 1.0), 0.5, 0.05)
+    step = estimator.step(0.5, known=1.0, failure=0.05)
+    law = Observed(fair(0.0), 0.05, 10.0)
+    about = estimator.about(step, 0.9)
+    assert about == estimator.about(step, None)
+    assert covers(errors(dataclasses.replace(step, query=about), 0.0, law), step.radius, 0.05)
+    assert not covers(errors(step, 0.9, law), step.radius, 0.05)
+
+
 def test_a_mean_of_fewer_rewards_than_planned_covers_at_its_own_radius():
     estimator = PRMS.build(stoic.CentralMoment(2.0, 1.0, (-2.0, 2.0)), 0.5, 0.05)
     step = mean_step(2.0, 0.5, 0.05, 2.0, 1.0, 0.2)

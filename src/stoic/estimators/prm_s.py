@@ -111,7 +111,8 @@ class PRMS:
     @property
     def floor(self) -> float:
         """The radius that no number of rewards gets below."""
-        return certified.floor(self._setting) * self.moments.scale
+        raw = isinstance(self.moments, RawMoment)
+        return certified.floor(self._setting, raw=raw) * self.moments.scale
 
     def step(self, radius: float, *, known: float, failure: float) -> Step | None:
         """The smallest step from one radius to another, or None where none reaches so far."""
@@ -134,6 +135,20 @@ class PRMS:
         return Step(
             mean.n, radius, known, ClippedMean(middle, mean.half_width * scale, mean.epsilon)
         )
+
+    def about(self, step: Step, latest: float | None) -> Query:
+        """The mechanism of a step, about the latest estimate; if none or raw, about the middle.
+
+        What is proved under a raw moment is proved about 0 alone.
+
+        >>> estimator = PRMS.build(RawMoment(2, 1.0), epsilon=1.0)
+        >>> step = estimator.step(0.5, known=1.0, failure=0.01)
+        >>> estimator.about(step, 0.3).centre
+        0.0
+        """
+        if latest is None or isinstance(self.moments, RawMoment):
+            return step.about(self.moments.middle)
+        return step.about(latest)
 
     def radius(self, step: Step, n: int, *, failure: float) -> float | None:
         """What a step is worth if only ``n`` of its rewards were asked for; None: nothing."""

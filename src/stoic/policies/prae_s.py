@@ -137,7 +137,7 @@ class PRAES(Run):
             arms = (self.recommend(state),) if known else state.active
             return round_robin(arms, left, rng=rng)
         plan = round_robin(state.active, step.n * len(state.active), rng=rng)
-        queries = tuple(step.about(self._centre(state, arm)) for arm in plan.arms)
+        queries = tuple(self.estimator.about(step, state.estimates[arm]) for arm in plan.arms)
         return dataclasses.replace(plan, queries=queries)
 
     def tell(self, state: PRAESState, plan: Plan, answers: Answers) -> PRAESState:
@@ -183,10 +183,6 @@ class PRAES(Run):
     def _failure(self, state: PRAESState) -> float:
         """What one arm's estimate may fail with, to either side, in the coming epoch."""
         return certified.share(self.delta, state.epoch) / len(state.active)
-
-    def _centre(self, state: PRAESState, arm: int) -> float:
-        found = state.estimates[arm]
-        return self.estimator.moments.middle if found is None else found
 
     def _within_range(self, estimate: float) -> float:
         """The nearest number that can be a mean: never farther from the mean than before."""

@@ -45,7 +45,7 @@ breakdown = 0.5
 _RATES = np.geomspace(1e-7, 20, 1000)  # lambda of the mean, per reward
 _MARGINS = np.geomspace(1e-2, 1e6, 200)  # M - known
 _WINDOW_RATES = 3.0 * 1.02 ** -np.arange(860.0)  # lambda of the windows
-_SLOWEST = 1 / 20  # of the largest lambda of windows that is allowed
+_SLOWEST = 1 / 20  # of the largest lambda of windows that makes sense
 _COUNTS = np.unique(np.geomspace(1, 1e6, 160).round())  # of windows
 
 _SLACK = 1 + 1e-9  # for the rounding of these very computations
@@ -129,11 +129,10 @@ def _drift(rate: Floats, margin: Floats, known: float | None, setting: Setting) 
             inliers = (1 - setting.alpha) * excess(rate, margin, reach, setting.k)
             drift = np.log1p(inliers + setting.alpha * np.expm1(rate * reach)) / rate
             return drift + (margin + known) / GRID / 2
-        inliers = (1 - setting.alpha) * (1 + excess(rate, margin, margin, setting.k))
-        outliers = setting.alpha * np.exp(rate * margin)
-        turning = (1 - setting.alpha - inliers - outliers) / ((1 - setting.alpha) * rate)
-        mu = np.clip(turning, -1, 1)
-        moved = np.log(inliers + (1 - setting.alpha) * rate * mu + outliers) / rate - mu
+        inliers = (1 - setting.alpha) * excess(rate, margin, margin, setting.k)
+        grown = inliers + setting.alpha * np.expm1(rate * margin)
+        mu = np.clip(-(grown + setting.alpha) / ((1 - setting.alpha) * rate), -1, 1)
+        moved = np.log1p(grown + (1 - setting.alpha) * rate * mu) / rate - mu
         return moved + margin / GRID / 2
 
 
@@ -207,18 +206,29 @@ def _log_term(failure: float, setting: Setting) -> float:
     return max(0.0, math.log(1 / (2 * failure))) + setting.epsilon / GRID / 4
 
 
-def floor(setting: Setting) -> float:
-    """What no number of rewards gets below: the radius that reproduces itself (F1).
+def floor(setting: Setting, *, raw: bool = False) -> float:
+    """What these radii do not get below, however many the rewards.
+
+    Of means about a centre, the radius that reproduces itself (F1); of windows, which do better
+    near the breakdown point, the limit of (W3) (F2); of means under a raw moment the least that
+    (M2) allows, which is at most (F3).
 
     >>> round(floor(Setting(k=2, alpha=0.05, epsilon=0.5)), 3)
     0.242
+    >>> round(floor(Setting(k=2, alpha=0.05, epsilon=0.5), raw=True), 3)
+    0.266
     """
     k, alpha = setting.k, setting.alpha
     if alpha == 0:
         return 0.0
     tail = (k - 1) ** (k - 1) / k**k * (1 - alpha)
     margin = ((k - 1) * tail / alpha) ** (1 / k)
-    return float((tail / margin ** (k - 1) + alpha * margin) / (1 - 2 * alpha))
+    bias = tail / margin ** (k - 1) + alpha * margin
+    if raw:
+        _, drift, _ = _lines(None, setting)
+        return float(np.min(drift, initial=bias + alpha))
+    inner = ((1 - alpha) / (1 - 2 * alpha)) ** (1 / k)
+    return float(min(bias / (1 - 2 * alpha), inner * (1 + 2 ** (1 / k))))
 
 
 # --- Windows ------------------------------------------------------------------------------------
@@ -243,8 +253,10 @@ def windows(radius: float, *, known: float, setting: Setting, failure: float) ->
     77
     """
     most = setting.epsilon / 2
-    rate = _WINDOW_RATES[(most >= _WINDOW_RATES) & (_SLOWEST * min(most, 3.0) <= _WINDOW_RATES)]
-    rate = rate[:, None]
+    # Beyond log((1 - alpha)/alpha), outliers alone can fill a window: the bound would not fall.
+    useful = math.log1p(-setting.alpha) - math.log(setting.alpha) if setting.alpha else math.inf
+    slowest = _SLOWEST * min(most, _WINDOW_RATES[0], useful)
+    rate = _WINDOW_RATES[(most >= _WINDOW_RATES) & (slowest <= _WINDOW_RATES)][:, None]
     step = 2 * known / _COUNTS
     bad = np.maximum(_COUNTS - np.floor(radius / step + 0.5), 0)
     # The mean is within step/2 of a centre. (W2): half widths that spend the moment equally well

@@ -105,7 +105,8 @@ def test_the_bound_of_windows_is_what_its_formula_says():
 
 
 @pytest.mark.parametrize(
-    ("k", "alpha"), list(itertools.product((1.5, 2.0, 4.0), (0.01, 0.1, 0.3, 0.45)))
+    ("k", "alpha"),
+    [*itertools.product((1.5, 2.0, 4.0), (0.01, 0.1, 0.3)), (1.5, 0.45), (2.0, 0.45), (4.0, 0.4)],
 )
 def test_the_floor_reproduces_itself(k, alpha):
     """(F1): from the floor no step leads below it, and from above one leads nearly to it."""
@@ -120,9 +121,46 @@ def test_the_floor_reproduces_itself(k, alpha):
     )
 
 
+@pytest.mark.parametrize(("k", "alpha"), [(1.5, 0.49), (2.0, 0.47), (2.0, 0.49), (4.0, 0.45)])
+def test_near_the_breakdown_point_windows_make_the_floor(k, alpha):
+    """(F2): they come near it, never below, where means about a centre stay above."""
+    setting = Setting(k, alpha, 1.0)
+    floor = certified.floor(setting)
+    best = certified.mean_radius(10**12, known=floor, setting=setting, failure=0.01)
+    assert best > floor
+    assert certified.windows(floor, known=5 * floor, setting=setting, failure=0.01) is None
+    assert certified.windows(1.1 * floor, known=5 * floor, setting=setting, failure=0.01)
+
+
+@pytest.mark.parametrize(
+    ("k", "alpha"), list(itertools.product((1.5, 2.0, 4.0), (0.01, 0.1, 0.3, 0.45)))
+)
+def test_the_floor_under_a_raw_moment_is_the_limit_of_its_radii(k, alpha):
+    """And (F3) is at most 3 % above it."""
+    setting = Setting(k, alpha, 1.0)
+    floor = certified.floor(setting, raw=True)
+    best = certified.mean_radius(10**12, known=None, setting=setting, failure=0.01)
+    assert floor <= best <= 1.005 * floor
+    margin = np.geomspace(0.01, 100, 100_000)
+    lost = (k - 1) ** (k - 1) / k**k / margin ** (k - 1)
+    limit = np.min((1 - alpha) * lost + alpha * (margin + 1))
+    assert floor <= limit * (1 + 1e-6)
+    assert limit <= 1.03 * floor
+
+
+@pytest.mark.parametrize(("k", "alpha"), [(2.0, 0.45), (2.0, 0.49), (4.0, 0.47)])
+def test_a_large_budget_finds_what_a_small_one_finds_near_the_breakdown_point(k, alpha):
+    radius = 1.3 * certified.floor(Setting(k, alpha, 1.0))
+    found = [
+        certified.windows(radius, known=4 * radius, setting=Setting(k, alpha, e), failure=0.01)
+        for e in (0.5, 1.0, 10.0)
+    ]
+    assert found[0].n >= found[1].n >= found[2].n
+
+
 def test_without_outliers_there_is_no_floor():
     setting = Setting(2, 0.0, 1.0)
-    assert certified.floor(setting) == 0
+    assert certified.floor(setting) == certified.floor(setting, raw=True) == 0
     assert certified.means(1e-3, known=1.0, setting=setting, failure=0.01).n > 10**6
 
 

@@ -31,7 +31,19 @@ from __future__ import annotations
 
 from stoic.experiments.grid import Setting
 from stoic.experiments.outcome import Cell, Outcome, load
+from stoic.experiments.points import Sweep
 from stoic.experiments.runner import Standing, run
 from stoic.experiments.study import Study, parse, read
 
-__all__ = ["Cell", "Outcome", "Setting", "Standing", "Study", "load", "parse", "read", "run"]
+__all__ = [
+    "Cell",
+    "Outcome",
+    "Setting",
+    "Standing",
+    "Study",
+    "Sweep",
+    "load",
+    "parse",
+    "read",
+    "run",
+]

@@ -3,13 +3,14 @@
 Options (``horizon``, ``epsilon``, ``moments``, ...) may stand at the top of a study, in the grid,
 in a panel and in a policy. They are handed to every policy that takes them, and to a named instance
 that takes them; what is said closer to the policy counts. ``contamination`` is the instance's own
-share of outliers unless given. An option that reaches nobody is an error.
+share of outliers unless given. An option that reaches nobody is an error. A panel with a sweep
+stands for several, one for each value of what it sweeps.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,10 +30,11 @@ from stoic.experiments.build import (
     share,
 )
 from stoic.experiments.document import Table, hint
+from stoic.experiments.points import Point, Sweep, joined, points, quantity
 from stoic.policies import Policy
 from stoic.simulation import checkpoint_rounds
 
-__all__ = ["Setting", "lay_out"]
+__all__ = ["Layout", "Setting", "lay_out"]
 
 _CHECKPOINTS = 200
 _MOST = 100_000  # checkpoints
@@ -63,17 +65,18 @@ class _Panel:
     policies: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class _Point:
-    """A point of the grid: what it says of the run, what of the instance, and both in words."""
+@dataclass(frozen=True, eq=False, slots=True)
+class Layout:
+    """The labels of the panels and of the policies, the cells panel by panel, and the sweeps."""
 
-    options: Options
-    instance: Options
-    label: str
+    panels: tuple[str, ...]
+    policies: tuple[str, ...]
+    cells: tuple[Setting, ...]
+    sweeps: tuple[Sweep, ...]
 
 
-def lay_out(top: Table) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Setting, ...]]:
-    """The labels of the panels, those of the policies, and the cells, panel by panel."""
+def lay_out(top: Table) -> Layout:
+    """What a study plays, from all that it says."""
     policies: dict[str, Table] = {}
     for table in top.tables("policies"):
         label = table.text("label", str(table.require("name")))
@@ -82,12 +85,20 @@ def lay_out(top: Table) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Setting
         policies[label] = table
     used: set[str] = set()
     panels: dict[str, _Panel] = {}
-    points = list(_points(top.table("grid")))
-    for table in top.tables("panels"):
-        for point in points:
-            panel = _panel(table, point, top, tuple(policies), used)
+    sweeps: dict[str, Sweep] = {}
+    grid = top.table("grid")
+    for table, point in itertools.product(top.tables("panels"), list(points(grid))):
+        varied = quantity(table)
+        made = []
+        for step in points(table.table("sweep")):
+            panel = _panel(table, point.at(step, table), top, tuple(policies), used)
             _once(panel.label, panels, table)
             panels[panel.label] = panel
+            made.append(panel)
+        if varied is not None:
+            label = joined(table.text("label", made[0].instance.name), point.label)
+            _once(label, sweeps, table)
+            sweeps[label] = Sweep(label, *varied, tuple(panel.label for panel in made))
     cells = tuple(
         _cell(panel, label, policies[label], top, used)
         for panel in panels.values()
@@ -97,50 +108,20 @@ def lay_out(top: Table) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Setting
     for one in itertools.chain.from_iterable(options.values() for options in given):
         if one.path not in used:
             raise top.document.error(one.path, "no policy takes it from here")
-    return tuple(panels), tuple(policies), cells
-
-
-def _points(grid: Table) -> Iterator[_Point]:
-    """All combinations of the values of the grid; the last key varies fastest."""
-    grid.allow((*OPTIONS, "instance"))
-    inner = grid.table("instance")
-    keys = [(grid, key) for key in grid.items if key != "instance"]
-    axes = [
-        [(table, key, given) for given in _values(table, key)]
-        for table, key in [*keys, *((inner, key) for key in inner.items)]
-    ]
-    for chosen in itertools.product(*axes):
-        words = [f"{key} = {_shown(given)}" for _, key, given in chosen]
-        yield _Point(
-            options={key: given for table, key, given in chosen if table is grid},
-            instance={key: given for table, key, given in chosen if table is inner},
-            label=", ".join(words),
-        )
-
-
-def _values(table: Table, key: str) -> list[Given]:
-    values = table.items[key]
-    if not isinstance(values, list) or not values:
-        raise table.wrong(key, "must be a list of at least one value")
-    return [Given(value, f"{table.where(key)}[{index}]") for index, value in enumerate(values)]
-
-
-def _shown(given: Given) -> str:
-    if isinstance(given.value, (dict, list)):
-        return given.path.rpartition("[")[2].rstrip("]")  # its number in the list
-    return f"{given.value:g}" if isinstance(given.value, float) else str(given.value)
+    return Layout(tuple(panels), tuple(policies), cells, tuple(sweeps.values()))
 
 
 def _panel(
-    table: Table, point: _Point, top: Table, policies: tuple[str, ...], used: set[str]
+    table: Table, point: Point, top: Table, policies: tuple[str, ...], used: set[str]
 ) -> _Panel:
-    table.allow(("label", "instance", "policies", *OPTIONS))
+    table.allow(("label", "instance", "policies", "sweep", *OPTIONS))
     described = table.table("instance")
     table.require("instance")
     for scope, varied in ((table, point.options), (described, point.instance)):
         for key in scope.items:
             if key in varied:
-                raise scope.wrong(key, "the grid varies it")
+                varying = "grid" if varied[key].path.startswith("grid") else "sweep"
+                raise scope.wrong(key, f"the {varying} varies it")
     taken = instance_options(described)
     for key, one in point.instance.items():
         if key not in taken:
@@ -153,7 +134,7 @@ def _panel(
     instance = build_instance(described, given)
     label = table.text("label", instance.name)
     return _Panel(
-        label=", ".join(filter(None, [label, point.label])),
+        label=joined(label, point.label),
         instance=instance,
         description={key: one.value for key, one in given.items()},
         options={**point.options, **_options(table)},

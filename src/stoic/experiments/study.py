@@ -31,11 +31,13 @@ import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from stoic.errors import InvalidStudy
 from stoic.experiments.build import OPTIONS
 from stoic.experiments.document import Document, Table
 from stoic.experiments.grid import Setting, lay_out
+from stoic.experiments.points import Sweep
 
 __all__ = ["Study", "parse", "read"]
 
@@ -46,7 +48,8 @@ _QUICK = 3
 @dataclass(frozen=True, eq=False, slots=True)
 class Study:
     """What was read. ``panels`` and ``policies`` are labels, in the order of the file; ``cells``
-    go panel by panel; ``text`` and ``name`` are those of the file.
+    go panel by panel; ``sweeps`` say which panels differ in one quantity; ``text`` and ``name`` are
+    those of the file.
     """
 
     title: str
@@ -55,6 +58,7 @@ class Study:
     panels: tuple[str, ...]
     policies: tuple[str, ...]
     cells: tuple[Setting, ...]
+    sweeps: tuple[Sweep, ...]
     text: str
     name: str
 
@@ -69,7 +73,7 @@ class Study:
     @property
     def digest(self) -> str:
         """A fingerprint of all that the study says; comments and layout do not count."""
-        said = {
+        said: dict[str, Any] = {
             "title": self.title,
             "seed": self.seed,
             "replications": self.replications,
@@ -78,6 +82,8 @@ class Study:
                 for one in self.cells
             ],
         }
+        if self.sweeps:
+            said["sweeps"] = [dataclasses.astuple(one) for one in self.sweeps]
         return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
@@ -105,14 +111,15 @@ def parse(text: str, name: str) -> Study:
     top.allow((*_KEYS, *OPTIONS))
     seed = top.integer("seed", at_least=0)
     replications = top.integer("replications", at_least=1)
-    panels, policies, cells = lay_out(top)
+    found = lay_out(top)
     return Study(
         title=top.text("title", Path(name).stem),
         seed=seed,
         replications=replications,
-        panels=panels,
-        policies=policies,
-        cells=cells,
+        panels=found.panels,
+        policies=found.policies,
+        cells=found.cells,
+        sweeps=found.sweeps,
         text=text,
         name=name,
     )

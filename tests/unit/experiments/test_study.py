@@ -71,6 +71,46 @@ def test_a_grid_is_every_combination_and_the_last_key_varies_fastest():
     assert "epsilon" not in study.cells[1].settings
 
 
+def test_a_sweep_is_a_panel_for_each_of_its_values():
+    text = 'profile = "unit"\nmoments = {kind = "raw", k = 2, bound = 10_005}\n' + PANEL
+    text += 'label = "p"\nsweep = {instance.alpha = [0.01, 0.1, 0.2]}\n'
+    text += PANEL + '[[policies]]\nname = "prae-r"\n[grid]\nepsilon = [0.5, 1.0]\n'
+    study = parse(HEAD + text, "s.toml")
+    assert study.panels == (
+        "p, epsilon = 0.5, alpha = 0.01",
+        "p, epsilon = 0.5, alpha = 0.1",
+        "p, epsilon = 0.5, alpha = 0.2",
+        "p, epsilon = 1, alpha = 0.01",
+        "p, epsilon = 1, alpha = 0.1",
+        "p, epsilon = 1, alpha = 0.2",
+        "paper-pareto-0.05, epsilon = 0.5",
+        "paper-pareto-0.05, epsilon = 1",
+    )
+    assert [cell.instance.arms[0].alpha for cell in study.cells][:3] == [0.01, 0.1, 0.2]
+    assert [cell.player.epsilon for cell in study.cells][:6] == [0.5] * 3 + [1.0] * 3
+    one, other = study.sweeps
+    assert (one.label, other.label) == ("p, epsilon = 0.5", "p, epsilon = 1")
+    assert (one.key, one.values) == ("alpha", (0.01, 0.1, 0.2))
+    assert one.panels + other.panels == study.panels[:6]
+
+
+def test_two_sweeps_need_two_labels():
+    first, second = (PANEL + f"sweep = {{horizon = [{at}, 60, 70]}}\n" for at in (5, 6))
+    second = second.replace("60, 70", "61, 71")
+    assert refusal(HEAD + first + second + POLICY) == (
+        "s.toml:7: panels[1].label: there is another 'paper-pareto-0.05'; give each a label of its "
+        "own"
+    )
+
+
+def test_a_sweep_makes_another_study_than_a_grid_of_the_same_panels():
+    head = "seed = 1\nreplications = 2\n" + PANEL
+    swept = parse(head + "sweep = {horizon = [5, 6, 7]}\n" + POLICY, "s.toml")
+    grid = parse(head + POLICY + "[grid]\nhorizon = [5, 6, 7]", "s.toml")
+    assert (swept.panels, grid.sweeps) == (grid.panels, ())
+    assert swept.digest != grid.digest
+
+
 def test_what_is_said_closer_to_the_policy_counts():
     text = f"""{HEAD}
 epsilon = 0.1
@@ -237,6 +277,30 @@ MISTAKES = {
     "an option of the instance",
     HEAD + PANEL + 'horizon = 7\n' + POLICY + "[grid]\nhorizon = [5]": "s.toml:6: "
     "panels[0].horizon = 7: the grid varies it",
+    HEAD + PANEL + "sweep = 3\n" + POLICY: "s.toml:6: panels[0].sweep = 3: must be a table",
+    HEAD + PANEL + "sweep = {}\n" + POLICY: "s.toml:6: panels[0].sweep: must be a table of one key",
+    HEAD + PANEL + "sweep = {epsilon = [1, 2, 3], instance.alpha = [0.1, 0.2, 0.3]}\n" + POLICY:
+    "s.toml:6: panels[0].sweep: must be a table of one key",
+    HEAD + PANEL + "sweep = {horizon = [5, 6]}\n" + POLICY: "s.toml:6: panels[0].sweep.horizon = "
+    "[5, 6]: must be a list of at least 3 numbers",
+    HEAD + PANEL + 'sweep = {profile = ["unit", "proof", "unit"]}\n' + POLICY: "s.toml:6: "
+    "panels[0].sweep.profile = ['unit', 'proof', 'unit']: must be a list of at least 3 numbers",
+    HEAD + PANEL + "sweep = {instance.alpha = [0.0, 0.1, 0.2]}\n" + POLICY: "s.toml:6: "
+    "panels[0].sweep.instance.alpha = [0.0, 0.1, 0.2]: must be a list of at least 3 numbers",
+    HEAD + PANEL + "[panels.sweep]\nhorizon = [5, 7, 6]\n" + POLICY: "s.toml:7: "
+    "panels[0].sweep.horizon[2] = 6: must be above the one before, 7",
+    HEAD + PANEL + "sweep = {horizn = [5, 6, 7]}\n" + POLICY: "s.toml:6: panels[0].sweep.horizn = "
+    "[5, 6, 7]: unknown key; did you mean 'horizon'?",
+    HEAD + PANEL + "sweep = {instance.p = [0.1, 0.2, 0.3]}\n" + POLICY: "s.toml:6: "
+    "panels[0].sweep.instance.p[0] = 0.1: not an option of the instance",
+    HEAD + PANEL + "sweep = {epsilon = [1, 2, 3]}\n" + POLICY: "s.toml:6: "
+    "panels[0].sweep.epsilon[0] = 1: no policy takes it from here",
+    HEAD + PANEL + "horizon = 7\nsweep = {horizon = [5, 6, 7]}\n" + POLICY: "s.toml:6: "
+    "panels[0].horizon = 7: the sweep varies it",
+    HEAD + PANEL + "sweep = {horizon = [5, 6, 7]}\n" + POLICY + "[grid]\nhorizon = [8]":
+    "s.toml:6: panels[0].sweep.horizon[0] = 5: the grid varies it",
+    HEAD + 2 * (PANEL + "sweep = {horizon = [5, 6, 7]}\n") + POLICY: "s.toml:7: panels[1].label: "
+    "there is another 'paper-pareto-0.05, horizon = 5'",
     HEAD + PANEL + '[[policies]]\nname = "ucb1"\n': "s.toml:6: policies[0].moments: must be given",
     HEAD + PANEL + '[[policies]]\nname = "ucb1"\nmoments = {kind = "raw", k = 1, bound = 2}':
     "s.toml:8: policies[0].moments.k = 1: must be a finite number, > 1",
@@ -303,7 +367,11 @@ SOUND = {
             },
             "contamination": 0.1,
         },
-        {"label": "h", "instance": {"name": "hard", "arms": 3, "k": 2.0}},
+        {
+            "label": "h",
+            "instance": {"name": "hard", "arms": 3, "k": 2.0},
+            "sweep": {"instance": {"widened": [1.0, 1.5, 2]}},
+        },
     ],
     "policies": [
         {"label": "u", "name": "ucb1"},
@@ -373,7 +441,7 @@ def spoiled():
 
 
 def test_the_sound_study_is_sound():
-    assert len(parse(as_toml(SOUND), "s.toml").cells) == 2 * (2 + 3 + 3)
+    assert len(parse(as_toml(SOUND), "s.toml").cells) == 2 * (2 + 3 + 3 * 3)
 
 
 def test_nonsense_of_every_kind_is_answered_with_its_line_and_key():

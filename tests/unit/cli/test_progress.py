@@ -154,15 +154,13 @@ def on_terminal(*arguments, interrupt=None):
 
 
 BAR = r"━+[╸╺]?━* *"
-PACE = r"\d+ of 800 replications, [\d.e+]+/s, \d+:\d\d left"
+PACE = r"\d+ of 80 replications, [\d.e+]+/s, \d+:\d\d left"
 BOARD = r"mean regret: dprse [\d.e+]+, prae-r [\d.e+]+"
 
 
 def test_a_live_bar_with_pace_and_leaderboard_and_a_clean_end_on_ctrl_c(tmp_path):
     study, out = tmp_path / "long.toml", tmp_path / "out"
-    study.write_text(
-        LONG.replace("replications = 40", "replications = 400")
-    )  # never ends by itself
+    study.write_text(LONG.replace("epsilon = 0.5", "epsilon = 0.002"))  # never ends by itself
     screens, code = on_terminal("run", study, "--out", out, "--jobs", 2, interrupt="mean regret")
     assert code == 130
     title, bar, pace, board = next(lines for lines in screens if "mean regret" in lines[-1])[:4]
@@ -172,7 +170,7 @@ def test_a_live_bar_with_pace_and_leaderboard_and_a_clean_end_on_ctrl_c(tmp_path
     assert re.fullmatch(BOARD, board)
     last = [line.replace("^C", "") for line in screens[-1] if line]
     stopped = re.fullmatch(
-        r"stopped: (\d+) of 800 replications are kept, the same command goes on from there",
+        r"stopped: (\d+) of 80 replications are kept, the same command goes on from there",
         last[-1],
     )
     assert stopped

@@ -9,8 +9,7 @@ from unittest import mock
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import Phase, settings
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis import given, settings
 
 from helpers.live import STEPS, Clock, database
 from stoic.live import closing, queries
@@ -28,11 +27,10 @@ class Killed(BaseException):
     """The process died here."""
 
 
-class Model(RuleBasedStateMachine):
+class Model:
     """The model: for each epoch, its slots in order (unit, arm, reward), and when the last came."""
 
     def __init__(self) -> None:
-        super().__init__()
         memory = Path("/dev/shm")
         self.folder = tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None)
         self.clock = Clock()
@@ -84,10 +82,6 @@ class Model(RuleBasedStateMachine):
         finally:
             self.fatal = None
 
-    @rule(
-        some=st.lists(st.integers(0, 99), min_size=1, max_size=9),
-        step=st.none() | st.just("asked"),
-    )
     def ask(self, some: list[int], step: str | None) -> None:
         self.fatal = step
         names = [str(unit) for unit in some]
@@ -111,14 +105,20 @@ class Model(RuleBasedStateMachine):
         self.last = self.clock.now
         self.units[unit] = slot, ticket
 
-    @precondition(lambda self: self.units)
-    @rule(
-        data=st.data(),
-        reward=st.sampled_from([-1.0, 0.5, 1.0, 7.0]),
-        step=st.none() | st.just("told"),
-    )
-    def tell(self, data: Any, reward: float, step: str | None) -> None:
-        unit = data.draw(st.sampled_from([*self.units][-12:]))  # old tickets are late anyway
+    def left(self) -> int:
+        return sum(n for arm, n in self.open.items() if arm not in self.disabled)
+
+    def whole_epoch(self, told: list[tuple[int, float]], spare: int, hours: int) -> None:
+        """Units who take all its slots, or but one; their rewards; and the time they have."""
+        self.ask([1000 + len(self.units) + unit for unit in range(self.left() - spare)], None)
+        for which, reward in told:
+            self.tell(which, reward, None)
+        self.jump(float(hours))
+
+    def tell(self, which: int, reward: float, step: str | None) -> None:
+        if not self.units:
+            return
+        unit = [*self.units][-12:][which % min(12, len(self.units))]  # older ones are late anyway
         slot, ticket = self.units[unit]
         self.fatal = step
 
@@ -129,19 +129,15 @@ class Model(RuleBasedStateMachine):
         if self.surviving(act) and slot.epoch == self.number:
             self.told.setdefault(unit, max(-1.0, min(1.0, reward)))
 
-    @rule(
-        hours=st.sampled_from([1.0, 24.0, 47.5, 48.0, 60.0, 72.0, -24.0, 24.0 * 300, -24.0 * 300])
-    )
     def jump(self, hours: float) -> None:
         self.clock.now += hours * HOUR
 
-    @rule(step=st.none() | st.sampled_from(STEPS[2:]))
     def tick(self, step: str | None) -> None:
         self.fatal = step
         closed = self.surviving(self.exp.tick)
         done = step in ("committed", "scrubbed")
         grid = self.born + (self.clock.now - self.born) // HOUR * HOUR
-        full = not any(n for arm, n in self.open.items() if arm not in self.disabled)
+        full = not self.left()
         since = self.opened if self.last is None else self.last + 2 * DAY
         over = full and since <= grid
         if closed is not None:
@@ -162,18 +158,16 @@ class Model(RuleBasedStateMachine):
         }
         self.new_epoch(self.number + 1, grid)
 
-    @precondition(lambda self: not self.disabled)
-    @rule(arm=st.sampled_from(ARMS))
     def disable(self, arm: str) -> None:
+        if self.disabled:
+            return
         self.exp.disable(arm)
         self.disabled.add(arm)
 
-    @rule()
     def crash(self) -> None:
         self.restart()
 
-    @invariant()
-    def releases_are_those_of_the_model(self) -> None:
+    def check(self) -> None:
         with self.exp._storage.reading() as connection:
             answers = queries.answers_of(connection, self.exp._id)
         found = {
@@ -190,10 +184,36 @@ class Model(RuleBasedStateMachine):
         self.folder.cleanup()
 
 
-TestModel = Model.TestCase
-TestModel.settings = settings(
-    max_examples=30,
-    stateful_step_count=60,
-    deadline=None,
-    phases=(Phase.explicit, Phase.generate),
+REWARDS = st.sampled_from([-1.0, 0.5, 1.0, 7.0])
+TOLD = st.tuples(st.integers(0, 11), REWARDS)
+ACTIONS = st.one_of(
+    st.tuples(
+        st.just("whole_epoch"),
+        st.lists(TOLD, max_size=12),
+        st.sampled_from([0, 0, 0, 1]),
+        st.integers(47, 50),
+    ),
+    st.tuples(
+        st.just("ask"),
+        st.lists(st.integers(0, 99), min_size=1, max_size=7),
+        st.sampled_from([None, "asked"]),
+    ),
+    st.tuples(st.just("tell"), st.integers(0, 11), REWARDS, st.sampled_from([None, "told"])),
+    st.tuples(st.just("jump"), st.sampled_from([1.0, 24.0, 48.0, -24.0, 7200.0, -7200.0])),
+    st.tuples(st.just("tick"), st.none() | st.sampled_from(STEPS[2:])),
+    st.tuples(st.just("tick"), st.none()),
+    st.tuples(st.just("disable"), st.sampled_from(ARMS)),
+    st.tuples(st.just("crash")),
 )
+
+
+@settings(max_examples=40, deadline=None)
+@given(actions=st.lists(ACTIONS, min_size=20, max_size=50))
+def test_any_sequence_of_events_ends_where_the_model_does(actions: list[tuple[Any, ...]]) -> None:
+    model = Model()
+    try:
+        for name, *given_with in actions:
+            getattr(model, name)(*given_with)
+            model.check()
+    finally:
+        model.teardown()

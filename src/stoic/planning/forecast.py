@@ -8,7 +8,6 @@ releases are; their derivation is (R1) and (R2) of ``docs/theory/certified.md``.
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -49,7 +48,7 @@ class Forecast:
 
     - ``first``: users per arm before anything can be decided; None if the horizon cannot pay them.
     - ``smallest_sure``: every larger gap is sure to be found, given enough users.
-    - ``smallest_ever``: no smaller gap can be, however many users there are.
+    - ``smallest_ever``: no smaller gap can be told from outliers, however many users there are.
     - ``smallest_in_time``: the smallest gap that is typically found within this horizon.
     - ``typical``, ``most_users``: for ``gap``, on the typical path and at most; None without a gap,
       and where no bound below the horizon holds.
@@ -102,7 +101,7 @@ def forecast_of(policy: PRAES, gap: float | None = None) -> Forecast:
     >>> from stoic import CentralMoment
     >>> policy = PRAES.build(3, 10_000, CentralMoment(2, 1, (0, 1)), 1.0, contamination=0.2)
     >>> forecast_of(policy, gap=0.2).why
-    'outliers alone can hide a gap of 0.2'
+    'PRAE-S cannot tell a gap of 0.2 from outliers'
     """
     largest = 2 * policy.estimator.widest
     if gap is not None:
@@ -155,12 +154,16 @@ def most_users(policy: PRAES, gap: float) -> int | None:
 @lru_cache(maxsize=4096)
 def _most_from(policy: PRAES, known: float, gap: float) -> float:
     """The dearest of all sequences of steps from that radius on, while the arm can be in play."""
-    epoch = 1 + math.floor(math.log(known / policy.estimator.widest) / math.log(_SHRINK) + 1e-9)
+    # The first radius aimed at may be less than a notch away, all others are a notch apart.
+    epoch = 1 + math.ceil(math.log(known / policy.estimator.widest) / math.log(_SHRINK) - 1e-9)
     failure = certified.share(policy.delta, epoch) / policy.arms
+    surer = 1.0
+    if epoch > 1:  # it may come as early as the second, for two arms
+        surer = math.log(2 * failure) / math.log(certified.share(policy.delta, 2))
     return max(
         (
             step.n + (_most_from(policy, step.radius, gap) if step.radius >= gap / 4 else 0)
-            for step in possible_steps(policy.estimator, known, failure)
+            for step in possible_steps(policy.estimator, known, failure, surer)
         ),
         default=math.inf,
     )
@@ -174,17 +177,18 @@ def _regret(policy: PRAES, gap: float, most: int | None) -> float:
 
 
 def _worst_regret(policy: PRAES) -> float:
-    """The largest regret over all gaps. Users of an arm grow as its gap falls, so those of the
-    smaller of two gaps will do for all between.
+    """The largest regret over all gaps, whether they are the same for all arms or not.
+
+    Users of an arm grow as its gap falls, so those of the smaller of two gaps will do for all
+    between. Arms with gaps for which no bound is proved cost their gap in each round at most.
     """
     largest = 2 * policy.estimator.widest
-    worst = 0.0
-    for gap in (largest * _FINER**place for place in itertools.count(1)):
-        users = most_users(policy, gap)
-        worst = max(worst, _regret(policy, gap, users) / _FINER)
-        if users is None:  # and none is proved for smaller gaps, which cost less
-            return worst
-    raise AssertionError
+    gap, dearest = largest, 0.0
+    while (users := most_users(policy, gap * _FINER)) is not None:
+        dearest = max(dearest, gap * users)
+        gap *= _FINER
+    hidden = max(dearest, gap * policy.horizon)
+    return min((policy.arms - 2) * dearest + hidden, largest * policy.horizon)
 
 
 def _smallest_in_time(policy: PRAES) -> float | None:
@@ -201,12 +205,12 @@ def _smallest_in_time(policy: PRAES) -> float | None:
 def _why_not(policy: PRAES, gap: float | None, typical: Path | None) -> str:
     step = policy.next_step(policy.init())
     if gap is not None and gap <= 2 * policy.estimator.floor:
-        return f"outliers alone can hide a gap of {gap:g}"
+        return f"PRAE-S cannot tell a gap of {gap:g} from outliers"
     if step is None:
         endless = dataclasses.replace(policy, horizon=10**15)
         step = endless.next_step(endless.init())
         if step is None:
-            return "outliers alone can hide every gap within the range of the means"
+            return "PRAE-S cannot tell any gap within the range of the means from outliers"
         return (
             f"{policy.horizon:,} rounds are too few: the first decision takes {step.n:,} users of "
             f"each of {policy.arms} arms"

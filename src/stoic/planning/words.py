@@ -63,7 +63,10 @@ def facts(forecast: Forecast) -> list[tuple[str, str]]:
     path = forecast.typical
     rows = [
         ("users of each arm before anything can be decided", _count(forecast.first)),
-        ("gaps that stay hidden, however many users: up to", f"{forecast.smallest_ever:.4g}"),
+        (
+            "gaps that outliers may hide for ever: up to",
+            f"{forecast.smallest_ever:.4g}",
+        ),
         ("gaps that are sure to be found in the end: above", f"{forecast.smallest_sure:.4g}"),
         ("smallest gap typically found in this horizon", _amount(forecast.smallest_in_time)),
     ]

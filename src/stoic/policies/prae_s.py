@@ -40,6 +40,7 @@ from stoic.core import (
 )
 from stoic.estimators.prm_s import PRMS, Step
 from stoic.policies.policy import Answers, Run, checked_delta, leader, round_robin, survivors
+from stoic.privacy.queries import WindowCounts
 from stoic.theory import certified
 
 __all__ = ["PRAES", "PRAESState", "possible_steps"]
@@ -190,10 +191,11 @@ class PRAES(Run):
         return min(max(estimate, middle - widest), middle + widest)
 
 
-def possible_steps(estimator: PRMS, known: float, failure: float) -> list[Step]:
+def possible_steps(estimator: PRMS, known: float, failure: float, surer: float = 1.0) -> list[Step]:
     """All steps that an epoch may take, whatever was released: (R2) of ``certified.md``.
 
-    Empty where half the radius is out of reach, or nearer than is worth its price.
+    Empty where half the radius is out of reach, or nearer than is worth its price. ``surer`` is by
+    what factor ``log(1/(2 failure))`` may be larger here than where the epoch chose its step.
 
     >>> from stoic import CentralMoment
     >>> estimator = PRMS.build(CentralMoment(2, 5, (0, 100)), epsilon=0.5)
@@ -205,7 +207,10 @@ def possible_steps(estimator: PRMS, known: float, failure: float) -> list[Step]:
     if not halving or halving[-1].radius < _NEAR * estimator.floor:
         return []
     most = _price(halving[-1], _GAP * known)
-    return [step for step in steps if step.n * _slowness(step) <= most]
+    # No size grows by more than that factor, and that of a mean by no less; they are rounded up.
+    most += surer * _price(halving[-1], _GAP * known) / halving[-1].n
+    most *= surer if isinstance(halving[-1].query, WindowCounts) else 1
+    return [step for step in steps if (step.n - 1) * _slowness(step) <= most]
 
 
 @lru_cache(maxsize=4096)

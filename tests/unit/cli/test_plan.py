@@ -52,7 +52,7 @@ def test_the_page_holds_table_and_chart_and_nothing_from_elsewhere(tmp_path):
 def test_what_cannot_be_done_ends_with_code_1_and_says_why():
     code, out, _ = command("plan", *SETTING, *CENTRAL, "--gap", "0.5")
     assert code == 1
-    assert "This cannot be done: outliers alone can hide a gap of 0.5." in out
+    assert "This cannot be done: PRAE-S cannot tell a gap of 0.5 from outliers." in out
     assert "  - gaps of at least" in out
 
 

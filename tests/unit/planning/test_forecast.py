@@ -1,6 +1,7 @@
 """Forecasts: their paths, their bounds, and what they say when nothing can be done."""
 
 import dataclasses
+import itertools
 
 import numpy as np
 import pytest
@@ -9,8 +10,10 @@ import stoic
 from stoic.environments import Instance, Point, StudentT
 from stoic.errors import InvalidParameter
 from stoic.planning import costs, describe, forecast_of, plan, what_if
-from stoic.planning.forecast import most_users, typical_path
+from stoic.planning.forecast import _most_from, most_users, typical_path
 from stoic.policies import PRAES
+from stoic.policies.prae_s import possible_steps
+from stoic.theory import certified
 
 CENTRAL = stoic.CentralMoment(2, 5, (0, 100))
 
@@ -67,6 +70,40 @@ def test_more_rounds_never_raise_the_certified_regret_of_a_round():
     assert planned(horizon=10**8).regret_at_most <= 2 * outliers * 10**8
 
 
+def test_a_second_epoch_counts_as_the_second():
+    """Its failure probability is smaller, however little the first epoch narrowed the range."""
+    policy = planned(moments=stoic.CentralMoment(2, 1, (0, 2 * 2 ** (1 / 16)))).policy
+    estimator, latest = policy.estimator, certified.share(policy.delta, 2) / policy.arms
+    dearest = max(step.n for step in possible_steps(estimator, known=1.0, failure=latest))
+    assert _most_from(policy, known=1.0, gap=4.0) == dearest
+
+
+def test_a_step_that_was_cheap_enough_when_surer_is_counted():
+    """Over budgets and failures: what an epoch may choose is counted at the smaller failure too."""
+    counted = {}
+    for epsilon, surely in itertools.product((0.1, 1.0, 10.0), (1.2, 1.5)):
+        estimator = PRAES.build(5, 10**6, CENTRAL, epsilon, contamination=0.05).estimator
+        for known in (10.0, 20.0, 40.0):
+            chosen = possible_steps(estimator, known, 1e-5)
+            failure = (2 * 1e-5) ** surely / 2
+            later = possible_steps(estimator, known, failure, surely)
+            assert {step.radius for step in chosen} <= {step.radius for step in later}
+            narrow = possible_steps(estimator, known, failure)
+            counted[epsilon, surely, known] = len(later) - len(narrow)
+    assert max(counted.values()) > 0
+
+
+def test_the_certified_regret_covers_arms_with_different_gaps():
+    """One arm far behind is as dear as it can be while another is too near to be found."""
+    found = planned(horizon=10**9, arms=3)
+    gaps = np.geomspace(2 * found.policy.nearest, 100, 300)
+    users = [most_users(found.policy, gap) for gap in gaps]
+    hidden = max(gap for gap, most in zip(gaps, users, strict=True) if most is None)
+    dearest = max(gap * most for gap, most in zip(gaps, users, strict=True) if most is not None)
+    assert found.regret_at_most >= dearest + hidden * (10**9 - max(filter(None, users)))
+    assert found.regret_at_most <= 2 * (dearest + hidden * 10**9)
+
+
 @pytest.mark.parametrize("gap", [1.0, 3.0, 10.0])
 def test_the_smallest_gap_in_time_is_where_finding_ends(gap):
     found = planned(horizon=30_000)
@@ -80,10 +117,13 @@ def test_the_smallest_gap_in_time_is_where_finding_ends(gap):
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"gap": 0.5}, "outliers alone can hide a gap of 0.5"),
+        ({"gap": 0.5}, "PRAE-S cannot tell a gap of 0.5 from outliers"),
         ({"epsilon": 1e-3}, "the first decision takes"),
         ({"horizon": 300, "gap": 20}, "too few to find a gap of 20"),
-        ({"moments": stoic.CentralMoment(2, 5, (0, 1)), "contamination": 0.4}, "every gap"),
+        (
+            {"moments": stoic.CentralMoment(2, 5, (0, 1)), "contamination": 0.4},
+            "cannot tell any gap",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_said_with_what_would_help(changes, why):

@@ -20,6 +20,7 @@ try:
     from stoic.charts.figure import figure, render
     from stoic.charts.look import Style, dashes, styles, theme
     from stoic.charts.panels import arms_left, differences, final_regret, regret
+    from stoic.charts.scaling import scaling
     from stoic.charts.users import users_needed
 except ModuleNotFoundError as missing:
     raise MissingExtra(str(missing.name), extra="lab") from None
@@ -33,6 +34,7 @@ __all__ = [
     "final_regret",
     "regret",
     "render",
+    "scaling",
     "styles",
     "theme",
     "users_needed",

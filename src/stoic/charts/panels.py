@@ -22,7 +22,7 @@ from stoic.charts.axes import (
 )
 from stoic.charts.look import Style, dashes
 
-__all__ = ["arms_left", "differences", "final_regret", "regret"]
+__all__ = ["Width", "arms_left", "differences", "final_regret", "layered", "regret"]
 
 Width = int | Literal["container"]
 
@@ -58,7 +58,7 @@ def regret(
         layers.insert(0, _references(references, known, y, scale))
     if interactive:
         layers.append(_hover(base, ["mean", "low", "high"]).encode(mean))
-    return _layered(layers, width, height)
+    return layered(layers, width, height)
 
 
 def arms_left(
@@ -81,7 +81,7 @@ def arms_left(
     layers = [line, _markers(base, rows, look, "linear")]
     if interactive:
         layers.append(_hover(base, ["arms"]))
-    return _layered(layers, width, height)
+    return layered(layers, width, height)
 
 
 def final_regret(
@@ -126,7 +126,7 @@ def final_regret(
         alt.X("q1:Q", scale=x), alt.X2("q3:Q"), colour(look)
     )
     median = summary.mark_rule(style="strong", strokeWidth=2).encode(alt.X("median:Q", scale=x))
-    return _layered([box, points, median], width, 32 * len(shown))
+    return layered([box, points, median], width, 32 * len(shown))
 
 
 def differences(rows: Rows, *, width: Width = 200, interactive: bool = False) -> alt.LayerChart:
@@ -147,10 +147,11 @@ def differences(rows: Rows, *, width: Width = 200, interactive: bool = False) ->
     point = base.mark_point(style="strong", filled=True, size=50, opacity=1).encode(x)
     if interactive:
         point = point.encode(tooltip=[tip(key) for key in ("pair", "difference", "low", "high")])
-    return _layered([zero, interval, point], width, 24 * len(rows))
+    return layered([zero, interval, point], width, 24 * len(rows))
 
 
-def _layered(layers: list[alt.Chart], width: Width, height: int) -> alt.LayerChart:
+def layered(layers: list[alt.Chart], width: Width, height: int) -> alt.LayerChart:
+    """Layers as one chart, as wide as its page where it says so."""
     fit = alt.AutoSizeParams(type="fit-x", contains="padding")
     return alt.LayerChart(
         layer=layers,

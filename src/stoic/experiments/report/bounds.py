@@ -13,7 +13,7 @@ from stoic.policies import Elimination
 from stoic.simulation import Result
 from stoic.theory import earliest_removal, lower_bound, regret_bound, upper_bound
 
-__all__ = ["LOWER", "PROVED", "UNIFORM", "references", "theory"]
+__all__ = ["LOWER", "PROVED", "UNIFORM", "lower", "references", "theory"]
 
 UNIFORM = "All arms in turn"
 LOWER = "Lower-bound rate"
@@ -37,6 +37,16 @@ def references(panel: Panel) -> list[Row]:
         for name, values in lines.items()
         for at, value in zip(rounds, values, strict=True)
     ]
+
+
+def lower(panel: Panel) -> float | None:
+    """The largest term of the lower bound at the horizon, and of several policies' the least."""
+    found = [
+        max(lower_bound(horizon=one.result.policy.horizon, **setting).values())
+        for one in panel.played
+        if (setting := _setting(one.result)) is not None
+    ]
+    return min(found, default=None)
 
 
 def theory(panel: Panel) -> list[Row]:

@@ -16,6 +16,7 @@ from stoic.experiments.outcome import Outcome
 from stoic.experiments.report import tables
 from stoic.experiments.report.inside import Drawn, Inside
 from stoic.experiments.report.rows import Panel, Row
+from stoic.experiments.report.scaling import Growth
 from stoic.experiments.report.words import Words
 
 __all__ = ["render_page"]
@@ -26,13 +27,22 @@ Lines = Mapping[str, Sequence[int]]
 def render_page(
     outcome: Outcome,
     panels: Sequence[Panel],
+    shown: Sequence[Panel],
     references: Sequence[Sequence[Row]],
+    growths: Sequence[Growth],
     look: Mapping[str, charts.Style],
     words: Words,
 ) -> str:
-    """The page as text; ``references`` are the lines to compare with, for each panel."""
+    """The page as text.
+
+    The panels that are ``shown`` have charts of their own, and ``references`` are the lines to
+    compare with in each; ``growths`` are what the others add up to.
+    """
     data = Inside()
-    sections = _sections(outcome, panels, references, look, data)
+    sections = [
+        *_growth(growths, look, data),
+        *_sections(outcome, panels, shown, references, look, data),
+    ]
     return Template(_file("page.html")).substitute(
         title=escape(outcome.study.title),
         style=_file("page.css"),
@@ -64,13 +74,14 @@ class _Section:
 def _sections(
     outcome: Outcome,
     panels: Sequence[Panel],
+    shown: Sequence[Panel],
     references: Sequence[Sequence[Row]],
     look: Mapping[str, charts.Style],
     data: Inside,
 ) -> list[_Section]:
     lines = charts.dashes([row["reference"] for rows in references for row in rows])
     regret, final, arms, pairs = [], [], [], []
-    for number, (panel, compared) in enumerate(zip(panels, references, strict=True)):
+    for number, (panel, compared) in enumerate(zip(shown, references, strict=True)):
         regret.append(
             data.figure(f"regret-{number}", panel.label, _regret(panel, compared, look, lines))
         )
@@ -78,7 +89,7 @@ def _sections(
         arms.append(data.figure(f"arms-{number}", panel.label, _arms(panel, look)))
         pairs.append(data.figure(f"pairs-{number}", panel.label, _pairs(panel)))
     study = f'<pre tabindex="0">{escape(outcome.study.text)}</pre>'
-    return [
+    sections = [
         _Section(
             "regret",
             "Regret over time",
@@ -106,7 +117,7 @@ def _sections(
             "does not cover zero, the policies differ. Variance reduction: how many times more "
             "replications it would take with independent rewards for the same precision. Below 1, "
             "shared rewards did not help.",
-            _grid(pairs) + tables.pairs(panels),
+            _grid(pairs) + tables.pairs(shown),
         ),
         _Section(
             "bounds",
@@ -125,6 +136,26 @@ def _sections(
             + f"<h3>Options</h3>{tables.settings(outcome)}<h3>The study</h3>{study}",
         ),
     ]
+    return [one for one in sections if shown or one.name not in _PANEL_BY_PANEL]
+
+
+def _growth(
+    growths: Sequence[Growth], look: Mapping[str, charts.Style], data: Inside
+) -> list[_Section]:
+    lines = charts.dashes([row["reference"] for one in growths for row in one.references])
+    drawn = []
+    for number, one in enumerate(growths):
+        known: dict[str, Any] = {"height": 240, **one.drawing, **_WIDE}
+        chart = {"linear": charts.scaling(one.points, look, **known)} if one.points else {}
+        drawn.append(data.figure(f"growth-{number}", one.label, chart))  # has one scale only
+    section = _Section(
+        "growth",
+        "How regret grows",
+        "Mean final regret against what varies, on logarithmic axes, with its interval and the "
+        "least-squares line. The grey line is the lower bound, every constant set to 1.",
+        _lines_key(lines) + _grid(drawn) + tables.slopes(growths),
+    )
+    return [section] if growths else []
 
 
 def _regret(
@@ -160,6 +191,7 @@ def _pairs(panel: Panel) -> Drawn:
     return {"linear": charts.differences(rows, **_WIDE)} if rows else {}
 
 
+_PANEL_BY_PANEL = ("regret", "distributions", "arms", "pairs")
 _WIDE: dict[str, Any] = {"width": "container", "interactive": True}
 
 

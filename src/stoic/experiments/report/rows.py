@@ -84,6 +84,14 @@ class Panel:
             rows += [{"policy": one.label, "regret": float(value)} for value in regret]
         return rows
 
+    def final_means(self) -> list[Row]:
+        """``policy, mean, low, high`` of the final regret."""
+        rows = []
+        for one in self.played:
+            reach = _quantile(one.result) * one.result.standard_error
+            rows.append({"policy": one.label, **_interval(one.result.mean, reach, "mean")})
+        return rows
+
     def means(self) -> list[Row]:
         """A row of numbers for each policy."""
         rows = []

@@ -11,8 +11,9 @@ from typing import Any
 from stoic.experiments.outcome import Outcome
 from stoic.experiments.report.bounds import theory
 from stoic.experiments.report.rows import CONFIDENCE, Panel, Row
+from stoic.experiments.report.scaling import Growth
 
-__all__ = ["bounds", "means", "pairs", "provenance", "settings"]
+__all__ = ["bounds", "means", "pairs", "provenance", "settings", "slopes"]
 
 Column = tuple[str, str, Callable[[Row], str]]  # heading, class of the cells, their text
 
@@ -65,6 +66,19 @@ def bounds(panels: Sequence[Panel]) -> str:
             ("Measured", "number", lambda row: _number(row["mean"])),
         ],
         [(panel.label, theory(panel)) for panel in panels],
+    )
+
+
+def slopes(growths: Sequence[Growth]) -> str:
+    """The exponents that were measured, beside those of the lower bound."""
+    return _table(
+        [
+            ("Policy", "", lambda row: row["policy"]),
+            ("Slope", "number", lambda row: f"{row['slope']:.3f}"),
+            ("± standard error", "error", lambda row: f"± {row['error']:.3f}"),
+            ("Slope of the lower bound", "number", lambda row: _number(row["bound"])),
+        ],
+        [(f"{one.label}: {one.quantity}", one.slopes) for one in growths],
     )
 
 

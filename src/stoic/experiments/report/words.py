@@ -25,6 +25,11 @@ _REFERENCES = {
     ),
 }
 
+_SLOPES = (
+    "Slopes are those of the least-squares lines through the logarithms, ± their standard errors. "
+    f"{LOWER}: the largest term of the minimax lower bound, with its constant set to 1."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Words:
@@ -34,6 +39,7 @@ class Words:
     notes: tuple[str, ...]
     missing: tuple[str, ...]
     figure: tuple[str, ...]
+    scaling: tuple[str, ...]
     footer: str
 
 
@@ -45,23 +51,29 @@ def words_for(outcome: Outcome, panels: Sequence[Panel], references: Sequence[st
         for kind, text in _REFERENCES.items()
         if any(name.startswith(kind) for name in references)
     ]
+    curves = len(panels) > sum(len(one.panels) for one in outcome.study.sweeps)
     band = f"Lines are means over the replications; bands are {_INTERVAL} intervals of the mean"
     notes = [
         "Regret adds up, round by round, how much less the played arm yields on average than the "
         "best arm. It is counted with clean means: outliers do not change it.",
-        f"{band} (Student's t), not the spread of single runs.",
+        *([f"{band} (Student's t), not the spread of single runs."] if curves else []),
         "The policies of a panel met the same rewards, replication by replication (common random "
         "numbers), so their differences are taken in pairs.",
         *shown,
     ]
     most = _count(outcome.study.replications, "replication", "replications")
-    figure = [f"{band}, {'up to ' if missing else ''}{most}."]
+    most = f"{'up to ' if missing else ''}{most}"
+    figure = [f"{band}, {most}."]
+    scaling = [f"Points are means over {most}, bars their {_INTERVAL} intervals. {_SLOPES}"]
+    if outcome.study.sweeps:
+        notes.append(scaling[0])
     if any(DAGGER in one.label for panel in panels for one in panel.played):
         notes.append(
             f"{DAGGER} No guarantee. Profile “unit” sets every constant of the theory to 1: "
             "nothing is proved of the accuracy or the regret of these policies."
         )
-        figure.append(f"{DAGGER} Every constant set to 1 (profile “unit”): no guarantee.")
+        for lines in (figure, scaling):
+            lines.append(f"{DAGGER} Every constant set to 1 (profile “unit”): no guarantee.")
     alike = _alike(panels)
     if alike:
         notes.append(
@@ -69,13 +81,15 @@ def words_for(outcome: Outcome, panels: Sequence[Panel], references: Sequence[st
             "in the same rounds, so their regret does not vary."
         )
     if missing:
-        figure.append(f"Unfinished. {missing[0]}")
+        for lines in (figure, scaling):
+            lines.append(f"Unfinished. {missing[0]}")
     made = outcome.provenance
     return Words(
         summary=_summary(outcome),
         notes=tuple(notes),
         missing=tuple(missing),
         figure=tuple(figure),
+        scaling=tuple(scaling),
         footer=f"Made with stoic {made['stoic']} from results of {made['finished']}.",
     )
 

@@ -18,7 +18,7 @@ import numpy as np
 from stoic.core import Contamination, Goal, Moment, PrivacyBudget, Release, real
 from stoic.policies import PRAES
 from stoic.policies.policy import Answers
-from stoic.policies.prae_s import possible_steps
+from stoic.policies.prae_s import last_radius, possible_steps
 from stoic.theory import certified
 
 __all__ = ["Forecast", "Path", "forecast_of", "plan"]
@@ -114,7 +114,7 @@ def forecast_of(policy: PRAES, gap: float | None = None) -> Forecast:
         policy=policy,
         gap=gap,
         first=None if step is None else step.n,
-        smallest_sure=4 * policy.nearest,
+        smallest_sure=4 * last_radius(policy.estimator),
         smallest_ever=2 * policy.estimator.floor,
         smallest_in_time=_smallest_in_time(policy),
         typical=typical,

@@ -43,12 +43,13 @@ from stoic.policies.policy import Answers, Run, checked_delta, leader, round_rob
 from stoic.privacy.queries import WindowCounts
 from stoic.theory import certified
 
-__all__ = ["PRAES", "PRAESState", "possible_steps"]
+__all__ = ["PRAES", "PRAESState", "last_radius", "possible_steps"]
 
 _AHEAD = 8.0  # weight of what a large radius leaves undecided
 _GAP = 1.25  # smaller gaps, in radii, are noise
 _NEAR = 1.25  # times the floor: nearer is not worth its price
 _PAID = 0.5  # of the rounds left, at most, for one epoch
+_ANY = 0.01  # failure probability, where none matters
 _NOTCHES = 8  # radii per factor of two: few different ones, so that their steps are found once
 
 
@@ -211,6 +212,26 @@ def possible_steps(estimator: PRMS, known: float, failure: float, surer: float =
     most += surer * _price(halving[-1], _GAP * known) / halving[-1].n
     most *= surer if isinstance(halving[-1].query, WindowCounts) else 1
     return [step for step in steps if (step.n - 1) * _slowness(step) <= most]
+
+
+def last_radius(estimator: PRMS) -> float:
+    """The largest radius, of those aimed at, where epochs end for want of a smaller one.
+
+    Whether there is a step does not depend on how sure it must be, only how large it is.
+
+    >>> from stoic import CentralMoment
+    >>> estimator = PRMS.build(CentralMoment(2, 1, (0, 100)), 0.5, contamination=0.05)
+    >>> last_radius(estimator) / estimator.floor < 1.25 * 2 ** (1 / 8)
+    True
+    """
+    notch, lowest = 2 ** (1 / _NOTCHES), _NEAR * estimator.floor
+    if lowest == 0:
+        return 0.0
+    unit = estimator.moments.scale
+    radius = unit * 2 ** (math.ceil(_NOTCHES * math.log2(lowest / unit)) / _NOTCHES)
+    while radius < estimator.widest and not _steps(estimator, lowest, radius * notch, _ANY):
+        radius *= notch
+    return radius
 
 
 @lru_cache(maxsize=4096)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import stoic
+from stoic.core import Release
 from stoic.environments import Instance, Point, StudentT
 from stoic.errors import InvalidParameter
 from stoic.planning import costs, describe, forecast_of, plan, what_if
@@ -102,6 +103,24 @@ def test_the_certified_regret_covers_arms_with_different_gaps():
     dearest = max(gap * most for gap, most in zip(gaps, users, strict=True) if most is not None)
     assert found.regret_at_most >= dearest + hidden * (10**9 - max(filter(None, users)))
     assert found.regret_at_most <= 2 * (dearest + hidden * 10**9)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.3, 0.4, 0.45, 0.49])
+def test_sure_gaps_are_four_times_the_radius_at_which_an_endless_run_ends(alpha):
+    """On the path where nothing ever separates, it narrows to that radius and no further."""
+    moments = stoic.CentralMoment(2, 1, (0, 1000))
+    found = planned(moments=moments, contamination=alpha, horizon=10**15, delta=0.05)
+    policy = found.policy
+    state, rng = policy.init(), np.random.Generator(np.random.SFC64(0))
+    while (step := policy.next_step(state)) is not None:
+        answers = {
+            arm: (Release("mean", 500.0, n=step.n, epsilon=step.query.epsilon),)
+            for arm in state.active
+        }
+        state = policy.tell(state, policy.ask(state, rng=rng), answers)
+    assert len(state.active) == 5
+    assert policy.nearest <= state.radius <= found.smallest_sure / 4 * (1 + 1e-9)
+    assert state.radius > found.smallest_sure / 4 / 1.4
 
 
 @pytest.mark.parametrize("gap", [1.0, 3.0, 10.0])

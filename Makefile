@@ -10,7 +10,7 @@ COMPILE = $(UV) pip compile pyproject.toml --quiet --universal --python-version 
 
 VENV := .venv
 BIN := $(VENV)/bin
-QUICK := not slow and not statistical and not privacy
+QUICK := not slow and not statistical and not privacy and not live
 
 # The stamps name the Python version, so that another PYTHON builds another environment.
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)

@@ -19,6 +19,7 @@ from stoic.errors import (
     InvalidParameter,
     InvalidReward,
     PrivacyViolation,
+    StoreUnavailable,
     UnknownExperiment,
     UnknownTicket,
 )
@@ -550,3 +551,73 @@ def test_a_grid_step_is_what_is_kept(make: Make) -> None:
     table = f"stoic_rewards_{exp._id:x}_1"
     with exp._storage.reading() as connection:
         assert connection.exec_driver_sql(f"SELECT kept FROM {table}").scalar() == GRID // 2
+
+
+def test_the_summary_tells_winner_effect_and_intervals(make: Make, clock: Clock) -> None:
+    exp = make(policy="prae-s", moments=stoic.RawMoment(2, 1), epsilon=50.0, horizon=50_000)
+    assert exp.summary().winner is None
+    assert exp.summary().effect is None
+    paid = {"A": 0.5, "B": -0.5, "C": 0.75}
+    asked = 0
+    while exp.summary().winner is None:
+        tickets = exp.ask_many(f"user-{asked + i}" for i in range(exp.summary().size))
+        exp.tell_many(tickets, [paid[ticket.arm] for ticket in tickets])
+        asked += len(tickets)
+        clock.now += 8 * DAY
+        exp.tick()
+    summary = exp.summary()
+    assert (summary.winner, summary.certified) == ("C", True)
+    assert (summary.effect.better, summary.effect.than) == ("C", "A")
+    arms = {arm.name: arm for arm in summary.arms}
+    assert {name: arm.status for name, arm in arms.items()} == {
+        "A": "left",
+        "B": "left",
+        "C": "in play",
+    }
+    for name, arm in arms.items():
+        lo, hi = arm.interval
+        assert lo < paid[name] < hi
+        assert (lo + hi) / 2 == pytest.approx(arm.estimate)
+    lo, hi = summary.effect.interval
+    assert 0 < lo < 0.25 < hi
+    assert hi - lo == pytest.approx(
+        sum(arms[name].interval[1] - arms[name].interval[0] for name in "AC")
+    )
+    assert sum(arm.slots for arm in summary.arms) == asked + summary.issued
+    assert "winner C" in str(summary)
+    assert json.loads(json.dumps(summary.as_dict()))["winner"] == "C"
+
+
+def test_a_winner_needs_somebody_to_win_against(make: Make) -> None:
+    exp = make(arms=["A", "B"])
+    exp.disable("A")
+    assert exp.summary().winner is None
+    assert exp.summary().leader == "B"
+
+
+def test_a_ticker_goes_on_after_trouble_and_tells_of_anything_else(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exp = make(tick="5ms")
+    pause = threading.Event()
+    errors: list[BaseException] = [StoreUnavailable("later"), StoreUnavailable("later")]
+    ticks: list[int] = []
+
+    def tick() -> bool:
+        ticks.append(1)
+        if errors:
+            raise errors.pop()
+        return False
+
+    monkeypatch.setattr(exp, "tick", tick)
+    with Ticker(exp) as ticker:
+        while len(ticks) < 5:
+            pause.wait(0.005)
+    assert ticker.trouble is None
+    errors.append(ZeroDivisionError())
+    ticker = Ticker(exp)
+    ticker.__enter__()
+    while errors:
+        pause.wait(0.005)
+    with pytest.raises(ZeroDivisionError):
+        ticker.close()

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from stoic.errors import MissingExtra
+from stoic.errors import InvalidParameter, MissingExtra
 
 try:
     import typer
@@ -88,7 +88,11 @@ def plan(
     if html is not None:
         from stoic.planning.page import render_page
 
-        html.write_text(render_page(forecast, notes), encoding="utf-8")
+        try:
+            html.write_text(render_page(forecast, notes), encoding="utf-8")
+        except OSError as error:
+            rule = f"cannot be written: {error.strerror}"
+            raise InvalidParameter("html", str(html), rule) from None
         if not as_json:
             print(f"\nWritten to {html}.")
     if not forecast.feasible:

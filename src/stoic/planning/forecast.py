@@ -209,6 +209,8 @@ def _why_not(policy: PRAES, gap: float | None, typical: Path | None) -> str:
     if step is None:
         endless = dataclasses.replace(policy, horizon=10**15)
         step = endless.next_step(endless.init())
+        if step is None and policy.nearest < policy.estimator.widest:
+            return "not even 10^15 rounds would pay for a first decision"
         if step is None:
             return "PRAE-S cannot tell any gap within the range of the means from outliers"
         return (

@@ -48,6 +48,8 @@ _WINDOW_RATES = 3.0 * 1.02 ** -np.arange(860.0)  # lambda of the windows
 _SLOWEST = 1 / 20  # of the largest lambda of windows that makes sense
 _COUNTS = np.unique(np.geomspace(1, 1e6, 160).round())  # of windows
 
+_LEAST = 1e-6  # that a release may spend: a PrivacyBudget
+
 _SLACK = 1 + 1e-9  # for the rounding of these very computations
 
 
@@ -148,6 +150,7 @@ def _lines(known: float | None, setting: Setting) -> tuple[Floats, Floats, Float
     rate = _RATES[most >= _MARGINS[0]][:, None]
     drift = _drift(rate, _MARGINS, known, setting)
     allowed = most[: rate.size, None] >= _MARGINS
+    allowed &= 2 * rate * (_MARGINS + centre_off) >= _LEAST
     drift = np.where(allowed & np.isfinite(drift), drift, np.inf)
     best = np.argmin(drift, axis=1)
     row = np.arange(best.size)
@@ -255,7 +258,7 @@ def windows(radius: float, *, known: float, setting: Setting, failure: float) ->
     most = setting.epsilon / 2
     # Beyond log((1 - alpha)/alpha), outliers alone can fill a window: the bound would not fall.
     useful = math.log1p(-setting.alpha) - math.log(setting.alpha) if setting.alpha else math.inf
-    slowest = _SLOWEST * min(most, _WINDOW_RATES[0], useful)
+    slowest = max(_SLOWEST * min(most, _WINDOW_RATES[0], useful), _LEAST / 2)
     rate = _WINDOW_RATES[(most >= _WINDOW_RATES) & (slowest <= _WINDOW_RATES)][:, None]
     step = 2 * known / _COUNTS
     bad = np.maximum(_COUNTS - np.floor(radius / step + 0.5), 0)

@@ -76,6 +76,7 @@ def test_a_pilot_gives_what_is_not_said(tmp_path):
         ((*SETTING, *CENTRAL, "--gap", "-3"), "gap = -3"),
         ((*SETTING, *CENTRAL, "--goal", "up"), "goal = 'up'"),
         ((*SETTING, "--pilot", "nowhere.csv"), "No such file"),
+        ((*SETTING, *CENTRAL, "--html", "nowhere/plan.html"), "No such file"),
     ],
 )
 def test_wrong_use_is_answered_in_a_line(arguments, says):

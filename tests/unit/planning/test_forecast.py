@@ -138,6 +138,7 @@ def test_the_smallest_gap_in_time_is_where_finding_ends(gap):
     [
         ({"gap": 0.5}, "PRAE-S cannot tell a gap of 0.5 from outliers"),
         ({"epsilon": 1e-3}, "the first decision takes"),
+        ({"moments": stoic.CentralMoment(2, 1e20, (0, 1)), "contamination": 0.0}, "not even 10^15"),
         ({"horizon": 300, "gap": 20}, "too few to find a gap of 20"),
         (
             {"moments": stoic.CentralMoment(2, 5, (0, 1)), "contamination": 0.4},

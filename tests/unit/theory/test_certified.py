@@ -183,6 +183,17 @@ def test_the_shares_sum_to_delta():
     )
 
 
+@pytest.mark.parametrize("epsilon", [1.5e-6, 1e-5, 1.0])
+def test_a_step_spends_no_less_than_a_release_may(epsilon):
+    setting = Setting(2, 0.0, epsilon)
+    for radius, known in ((1e-3, 0.1), (1.0, 3.0), (100.0, 1e3)):
+        for found in (
+            certified.windows(radius, known=known, setting=setting, failure=1e-6),
+            certified.means(radius, known=known, setting=setting, failure=1e-6),
+        ):
+            assert found is None or 1e-6 <= found.epsilon <= epsilon
+
+
 def test_no_step_spends_more_than_the_budget():
     for epsilon in (1e-3, 0.1, 1.0, 50.0):
         setting = Setting(2, 0.05, epsilon)

@@ -32,8 +32,9 @@ def scaling(
     """Final regret against a quantity on logarithmic axes, from ``policy, at, mean, low, high``.
 
     ``fits`` are lines through the points, from ``policy, at, value``; ``references`` lines to
-    compare with, from ``reference, at, value``, dashed as ``lines`` say; ``remarks`` are words in
-    the upper corner, from ``text`` and, where they are about one, ``policy``.
+    compare with, from ``reference, at, value``, dashed as ``lines`` say; ``remarks`` are words
+    above all that, from ``text`` and, where they are about one, ``policy``: as many as half of the
+    height has room for.
     """
     known = dashes([row["reference"] for row in references]) if lines is None else lines
     every = [row["at"] for row in rows]
@@ -42,7 +43,8 @@ def scaling(
     )
     reach = [row["high"] for row in rows if row["high"] is not None]
     values = [*(row["mean"] for row in rows), *reach, *(row["value"] for row in references)]
-    y = value_scale("log", values)
+    said = remarks[: height // (2 * _LINE)]
+    y = _with_room(value_scale("log", values), _LINE * len(said) / height)
     x = alt.X("at:Q", title=quantity, scale=across, axis=value_axis("log", across=True))
     mean = alt.Y("mean:Q", title="Final regret", scale=y, axis=value_axis("log"))
     base = alt.Chart(inline(rows)).encode(x, colour(look))
@@ -62,7 +64,13 @@ def scaling(
         drawn = alt.Chart(inline(references)).mark_line(style="soft", strokeWidth=1.25, clip=True)
         pattern = alt.StrokeDash("reference:N", scale=styled, legend=None)
         layers.insert(0, drawn.encode(x, alt.Y("value:Q", scale=y), pattern))
-    for line, remark in enumerate(remarks):
+    for line, remark in enumerate(said):
         words = alt.Chart(inline([remark])).mark_text(style="note", align="left", baseline="top")
         layers.append(words.encode(x=alt.value(4), y=alt.value(2 + _LINE * line), text="text:N"))
     return layered(layers, width, height)
+
+
+def _with_room(scale: alt.Scale, part: float) -> alt.Scale:
+    """The logarithmic scale with so large a part of it left free at the top."""
+    low, high = scale["domain"]
+    return alt.Scale(**{**scale.to_dict(), "domain": [low, low * (high / low) ** (1 / (1 - part))]})

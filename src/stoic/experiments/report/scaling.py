@@ -54,7 +54,7 @@ class Growth:
             "quantity": self.quantity,
             "fits": self.fits,
             "references": self.references,
-            "remarks": [*remarks, *words],
+            "remarks": [*words, *remarks],
         }
 
 

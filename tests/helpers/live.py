@@ -26,6 +26,7 @@ from helpers.spy import Spy
 from stoic.core import Plan, value
 from stoic.errors import StoreUnavailable
 from stoic.live import Database, Experiment
+from stoic.live import SteppingClock as Clock
 from stoic.live.database import Storage
 from stoic.live.tickets import BEYOND
 from stoic.policies import POLICIES
@@ -111,16 +112,6 @@ class Batches(Run):
 
 
 POLICIES.setdefault("batches", Batches)
-
-
-class Clock:
-    """Time that passes only when it is told to."""
-
-    def __init__(self, now: float = 1e9) -> None:
-        self.now = now
-
-    def __call__(self) -> float:
-        return self.now
 
 
 class Exact(Spy):

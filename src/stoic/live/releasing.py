@@ -75,9 +75,11 @@ def kept_of(
 ) -> NDArray[np.int64]:
     """What is kept of rewards until the epoch is over, one integer for each."""
     kept = np.empty(slots.size, dtype=np.int64)
-    for arm, query in zip(dealer.plan.arms, dealer.plan.queries, strict=True):
-        folds = np.where(arms == arm, dealer.fold(slots, query.folds), -1)
-        for fold in np.unique(folds[folds >= 0]).tolist():
-            chosen = folds == fold
+    queries = dict(zip(dealer.plan.arms, dealer.plan.queries, strict=True))
+    for arm in set(arms.tolist()):
+        query = queries[arm]
+        folds = dealer.fold(slots, query.folds)
+        for fold in range(query.folds):
+            chosen = (arms == arm) & (folds == fold)
             kept[chosen] = keep(query, fold, rewards[chosen])
     return kept

@@ -147,10 +147,10 @@ class Experiment:
         slots = np.array([slot.slot for slot in told], dtype=np.int64)
         kept = kept_of(epoch.dealer, slots, np.array([slot.arm for slot in told]), amounts)
         with self._storage.writing() as connection:
-            row = store.share_epoch(connection, self._id, epoch.number)
-            if row.closed_at is not None:
+            issued, closed_at = store.share_epoch(connection, self._id, epoch.number)
+            if closed_at is not None:
                 return
-            if slots.max() >= row.issued:  # of a database that was put back to an earlier day
+            if slots.max() >= issued:  # of a database that was put back to an earlier day
                 raise UnknownTicket("this experiment never issued that ticket")
             vault.keep_rewards(connection, self._id, epoch.number, slots.tolist(), kept.tolist())
             self._place.step("told")

@@ -8,14 +8,13 @@ Locks, in this order: the experiment's row (closing an epoch, disabling, stoppin
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, bindparam, exc, func, insert, select, update
 
 from stoic.core import Plan, dumps
 from stoic.errors import InvalidParameter
 from stoic.live.schema import (
-    assignments,
     epochs,
     events,
     experiments,
@@ -23,17 +22,18 @@ from stoic.live.schema import (
 )
 
 __all__ = [
+    "OpenEpoch",
     "add_event",
     "add_experiment",
     "assign",
     "close_epoch",
-    "driver_sql",
     "extend_epoch",
     "known_units",
     "lock_epoch",
     "lock_experiment",
     "mark_scrubbed",
     "open_epoch",
+    "run",
     "secret",
     "set_experiment",
     "share_epoch",
@@ -44,46 +44,47 @@ _MOST_KEYS = 500  # in one IN (...): far below every database's limit
 
 # Building a statement takes longer than running it, so each is built once.
 _LOCKED = select(experiments).where(experiments.c.id == bindparam("id")).with_for_update()
-_EPOCH = (
-    select(
-        experiments.c.status,
-        experiments.c.epoch,
-        experiments.c.disabled,
-        epochs.c.issued,
-        epochs.c.opened_at,
-        epochs.c.closed_at,
-    )
-    .join_from(
-        experiments,
-        epochs,
-        (epochs.c.experiment == experiments.c.id) & (epochs.c.epoch == experiments.c.epoch),
-    )
-    .where(experiments.c.id == bindparam("id"))
-    .with_for_update(of=epochs, key_share=True)
-)
-_ONE_EPOCH = select(epochs.c.issued, epochs.c.closed_at).where(
-    epochs.c.experiment == bindparam("id"), epochs.c.epoch == bindparam("number")
-)
-_SHARED = _ONE_EPOCH.with_for_update(read=True, key_share=True)
-_KNOWN = select(
-    assignments.c.unit, assignments.c.epoch, assignments.c.slot, assignments.c.arm
-).where(
-    assignments.c.experiment == bindparam("id"),
-    assignments.c.unit.in_(bindparam("units", expanding=True)),
-)
-_TAKE = (
-    update(epochs)
-    .where(epochs.c.experiment == bindparam("id"), epochs.c.epoch == bindparam("number"))
-    .values(issued=bindparam("new_issued"), issued_at=bindparam("now"))
-)
+
+# What every ask and tell does is written in SQL: in SQLAlchemy's words it would take longer than
+# everything else together.
+_EPOCH = """
+SELECT x.status, x.epoch, x.disabled, e.issued, e.opened_at, e.closed_at
+FROM stoic_experiments x JOIN stoic_epochs e ON e.experiment = x.id AND e.epoch = x.epoch
+WHERE x.id = ?"""
+_SHARED = "SELECT issued, closed_at FROM stoic_epochs WHERE experiment = ? AND epoch = ?"
+_KNOWN = "SELECT unit, epoch, slot, arm FROM stoic_assignments WHERE experiment = ? AND unit IN "
+_TAKE = "UPDATE stoic_epochs SET issued = ?, issued_at = ? WHERE experiment = ? AND epoch = ?"
 _ASSIGN = "INSERT INTO stoic_assignments VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 
-def driver_sql(connection: Connection, statement: str) -> str:
-    """A statement with many rows, in the words of the driver: building it row by row takes longer
-    than running it.
+class OpenEpoch(NamedTuple):
+    """The open epoch, as far as dealing its slots needs it.
+
+    >>> OpenEpoch("running", 1, "[]", 0, 1000, None).issued
+    0
     """
-    return statement if connection.dialect.name == "sqlite" else statement.replace("?", "%s")
+
+    status: str
+    epoch: int
+    disabled: str
+    issued: int
+    opened_at: int
+    closed_at: int | None
+
+
+def run(connection: Connection, statement: str, values: Any, *, lock: str = "") -> Any:
+    """Run a statement of ours, with one row of values or a list of them; a cursor on its result.
+
+    ``lock`` is what PostgreSQL is to add; SQLite's writers have the whole database anyway.
+    """
+    if connection.dialect.name != "sqlite":
+        statement = f"{statement} {lock}".replace("?", "%s")
+    cursor = connection.connection.cursor()
+    if isinstance(values, list):
+        cursor.executemany(statement, values)
+    else:
+        cursor.execute(statement, values)
+    return cursor
 
 
 # --- Experiments --------------------------------------------------------------------------------
@@ -145,17 +146,20 @@ def open_epoch(
     )
 
 
-def lock_epoch(connection: Connection, identity: int) -> Any:
+def lock_epoch(connection: Connection, identity: int) -> OpenEpoch:
     """The epoch that is open, for whoever deals its slots: one at a time."""
     while True:
-        row = connection.execute(_EPOCH, {"id": identity}).one()
-        if row.closed_at is None or row.status != "running":
-            return row  # otherwise it was closed while this transaction waited for it
+        found = run(connection, _EPOCH, (identity,), lock="FOR NO KEY UPDATE OF e").fetchone()
+        epoch = OpenEpoch._make(found)
+        if epoch.closed_at is None or epoch.status != "running":
+            return epoch  # otherwise it was closed while this transaction waited for it
 
 
-def share_epoch(connection: Connection, identity: int, number: int) -> Any:
-    """An epoch, which nobody closes before this transaction is over."""
-    return connection.execute(_SHARED, {"id": identity, "number": number}).one()
+def share_epoch(connection: Connection, identity: int, number: int) -> tuple[int, int | None]:
+    """How far an epoch was dealt and when it was closed; nobody closes it meanwhile."""
+    cursor = run(connection, _SHARED, (identity, number), lock="FOR KEY SHARE")
+    issued, closed_at = cursor.fetchone()
+    return issued, closed_at
 
 
 def known_units(
@@ -164,16 +168,16 @@ def known_units(
     """The (epoch, slot, arm) of those units that have one."""
     found = {}
     for at in range(0, len(units), _MOST_KEYS):
-        part = {"id": identity, "units": units[at : at + _MOST_KEYS]}
-        for unit, epoch, slot, arm in connection.execute(_KNOWN, part):
+        part = units[at : at + _MOST_KEYS]
+        statement = f"{_KNOWN}({', '.join('?' * len(part))})"
+        for unit, epoch, slot, arm in run(connection, statement, (identity, *part)):
             found[bytes(unit)] = (epoch, slot, arm)
     return found
 
 
 def take_slots(connection: Connection, identity: int, number: int, issued: int, now: int) -> None:
     """The first ``issued`` slots of the epoch are taken."""
-    given = {"id": identity, "number": number, "new_issued": issued, "now": now}
-    connection.execute(_TAKE, given)
+    run(connection, _TAKE, (issued, now, identity, number))
 
 
 def assign(
@@ -189,7 +193,7 @@ def assign(
         (identity, unit, epoch, slot, arm, among, at) for unit, (epoch, slot, arm) in found.items()
     ]
     if rows:
-        connection.exec_driver_sql(driver_sql(connection, _ASSIGN), rows)
+        run(connection, _ASSIGN, rows)
 
 
 def extend_epoch(connection: Connection, identity: int, number: int, *, at: int) -> None:

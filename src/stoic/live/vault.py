@@ -15,7 +15,7 @@ from sqlalchemy.schema import CreateTable, DropTable
 from stoic.core import Release
 from stoic.errors import PrivacyViolation
 from stoic.live.schema import releases, rewards
-from stoic.live.store import driver_sql
+from stoic.live.store import run
 
 __all__ = ["add_releases", "keep_rewards", "kept_rewards", "make_room", "remove_rewards"]
 
@@ -42,7 +42,7 @@ def keep_rewards(
     name = rewards(identity, number).name
     statement = f"INSERT INTO {name} VALUES (?, ?) ON CONFLICT DO NOTHING"
     rows = list(zip(slots, kept, strict=True))
-    connection.exec_driver_sql(driver_sql(connection, statement), rows)
+    run(connection, statement, rows)
 
 
 def kept_rewards(

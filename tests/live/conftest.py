@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import shutil
 import tempfile
 import warnings
@@ -29,6 +30,7 @@ def postgres() -> Iterator[Any]:
         connection.execute("SELECT pg_reload_conf()")
     yield server
     restart(server, action="stop")
+    atexit.unregister(server._cleanup)  # there is nothing left for it to stop
     shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -143,7 +143,10 @@ def test_there_is_something_to_document() -> None:
     assert "--jobs" in KINDS["commands"][1]["run"]
 
 
-@pytest.mark.parametrize("module", [stoic, stoic.theory, stoic.simulation, experiments])
+TOLD = [stoic, stoic.theory, stoic.theory.certified, stoic.planning, stoic.simulation, experiments]
+
+
+@pytest.mark.parametrize("module", TOLD)
 def test_every_public_name_is_told(module: ModuleType) -> None:
     told = part(page("python.md"), f"`{module.__name__}`", 2)
     assert unexplained(told, module.__all__) == []

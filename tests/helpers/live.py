@@ -25,7 +25,7 @@ import psycopg
 from helpers.spy import Spy
 from stoic.core import Plan, value
 from stoic.errors import StoreUnavailable
-from stoic.live import Database, Experiment
+from stoic.live import Database, Experiment, queries
 from stoic.live import SteppingClock as Clock
 from stoic.live.database import Storage
 from stoic.live.tickets import BEYOND
@@ -162,7 +162,7 @@ def crowd(
     process = os.getpid()
 
     def note(*words: Any) -> None:
-        line = json.dumps([time.time() * 1000, process, *words]) + "\n"
+        line = json.dumps([time.monotonic_ns(), process, *words]) + "\n"
         os.write(file, line.encode())  # in the kernel's hands, whatever becomes of the process
 
     seen = dict.fromkeys(STEPS, 0)
@@ -170,6 +170,9 @@ def crowd(
     def step(step: str) -> None:
         seen[step] += 1
         note("step", step)
+        if step == "claimed":
+            with exp._storage.reading() as connection:
+                note("claim", queries.experiment(connection, exp._id).epoch)
         if fatal and fatal == (step, seen[step]):
             os.kill(process, signal.SIGKILL)
 

@@ -121,7 +121,8 @@ def judge(exp: Any, log: list[list[Any]], *, crashes: int) -> None:
     groups = draws_of(log)
     finished = sum(done for _, done in groups)
     assert all(draws == len(ARMS) for draws, done in groups if done)
-    assert finished <= len(closed) <= len(groups) <= finished + crashes
+    refused = sum(line[2] == "refused" for line in log)
+    assert finished <= len(closed) <= len(groups) <= finished + crashes + refused
 
     # A release holds nothing but what was sent, nothing twice, and all that was acknowledged
     # before its epoch was closed.
@@ -139,7 +140,8 @@ def judge(exp: Any, log: list[list[Any]], *, crashes: int) -> None:
     sent = {place(line[3]) for line in log if line[2] == "sent"}
     assert {key for key, count in held.items() if count} <= sent
     told = {place(line[3]): line[0] for line in reversed(log) if line[2] == "told"}
-    due = {key for key, at in told.items() if key in held and at < closed[key[0]].closed_at}
+    claims = {line[3]: line[0] for line in reversed(log) if line[2] == "claim"}  # the first of each
+    due = {key for key, at in told.items() if key in held and at < claims.get(key[0], 0)}
     assert len(due) > PULLS
     assert [key for key in due if not held[key]] == []
 
@@ -161,8 +163,9 @@ def draws_of(log: list[list[Any]]) -> list[tuple[int, bool]]:
         starts = [at for at, word in enumerate(words) if word == "claimed"]
         for start, stop in itertools.zip_longest(starts, starts[1:]):
             group = words[start:stop]
-            done = "committed" in group
-            before = group[: group.index("committed")] if done else group
+            ended = "committed" in group
+            before = group[: group.index("committed")] if ended else group
+            done = ended and "deleted" in before and before.count("stored") == 1
             groups.append((before.count("draw"), done))
             assert group.count("draw") == before.count("draw")
     return groups

@@ -70,8 +70,8 @@ def test_a_changed_reward_costs_epsilon_at_most(mechanism, one, other, visible):
 @pytest.mark.parametrize("mechanism", [MEAN, BINS, WINDOWS], ids=lambda m: type(m).__name__)
 def test_secure_noise_costs_epsilon_at_most(mechanism):
     one, other = next(change[1:3] for change in WORST if change[0] is mechanism)
-    found = loss(mechanism, one, other, stoic.SecureNoise(), runs=8_000, confidence=SURE)
-    assert 0.3 * EPSILON < found <= EPSILON
+    found = loss(mechanism, one, other, stoic.SecureNoise(), runs=16_000, confidence=SURE)
+    assert 0.2 * EPSILON < found <= EPSILON  # expected are 0.48 and more, with deviation 0.03
 
 
 # --- The chain ----------------------------------------------------------------------------------

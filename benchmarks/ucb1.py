@@ -2,11 +2,11 @@
 
 The rivals are installed apart from this project, for example (SMPyBandits needs an older SciPy)::
 
-    python3 -m venv /tmp/rivals
-    /tmp/rivals/bin/pip install numpy river mabwiser
-    python3 -m venv /tmp/rivals-old
-    /tmp/rivals-old/bin/pip install numba SMPyBandits 'scipy<1.14'
-    .venv/bin/python benchmarks/ucb1.py --python /tmp/rivals/bin/python /tmp/rivals-old/bin/python
+    python3 -m venv build/rivals
+    build/rivals/bin/pip install numpy river mabwiser
+    python3 -m venv build/rivals-old
+    build/rivals-old/bin/pip install numba SMPyBandits 'scipy<1.14'
+    .venv/bin/python benchmarks/ucb1.py --python build/rivals/bin/python build/rivals-old/bin/python
 
 A rival that none of these interpreters can import is named and left out. Each plays as its users
 would: choose an arm, look the reward up, tell it. Their rewards are drawn beforehand, and only the

@@ -18,6 +18,7 @@ import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
+from unittest import mock
 
 import numpy as np
 import psycopg
@@ -111,7 +112,12 @@ class Batches(Run):
         return leader(state.active, state.estimates, self.sign)
 
 
-POLICIES.setdefault("batches", Batches)
+class WithBatches(Database):
+    """A database that knows ``batches``, too; nobody else does."""
+
+    def create(self, name: str, **options: Any) -> Experiment:
+        with mock.patch.dict(POLICIES, batches=Batches):
+            return super().create(name, **options)
 
 
 class Exact(Spy):
@@ -136,7 +142,7 @@ def database(
     **options: Any,
 ) -> Database:
     storage = Storage(url, patience=patience)
-    return Database(storage, noise=noise or Exact(), clock=clock, step=step, **options)
+    return WithBatches(storage, noise=noise or Exact(), clock=clock, step=step, **options)
 
 
 def worth(exp: Experiment, token: str) -> float:

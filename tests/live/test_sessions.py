@@ -567,6 +567,7 @@ def test_the_summary_tells_winner_effect_and_intervals(make: Make, clock: Clock)
         exp.tick()
     summary = exp.summary()
     assert (summary.winner, summary.certified) == ("C", True)
+    assert summary.interval_delta == 2 * exp.policy.delta  # both sides of every interval
     assert (summary.effect.better, summary.effect.than) == ("C", "A")
     arms = {arm.name: arm for arm in summary.arms}
     assert {name: arm.status for name, arm in arms.items()} == {

@@ -51,8 +51,8 @@ class Summary:
     """How an experiment stands. ``winner`` is None while the question is open.
 
     ``certified`` says whether the intervals are a theorem: all of them hold together with
-    probability ``1 - delta``, if garbage and missing rewards are no more than the contamination
-    that was declared.
+    probability ``1 - interval_delta``, if garbage and missing rewards are no more than the
+    contamination that was declared.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Summary:
     effect: Effect | None
     arms: tuple[ArmSummary, ...]
     certified: bool
-    delta: float | None
+    interval_delta: float | None
     epoch: int
     issued: int
     size: int
@@ -89,7 +89,8 @@ class Summary:
             lines.append(f"  {arm.name:<{width}}  {arm.status:<8}  {arm.slots:>9,} slots  {told}")
         if any(arm.interval for arm in self.arms):
             kind = "certified" if self.certified else "without guarantee"
-            lines.append(f"Intervals {kind}, together with probability {1 - (self.delta or 0):g}.")
+            sure = 1 - (self.interval_delta or 0)
+            lines.append(f"Intervals {kind}, together with probability {sure:g}.")
         lines.append(
             f"Epoch {self.epoch}: {self.issued:,} of {self.size:,} slots given out; "
             f"{self.spent:,} of {self.horizon:,} in earlier ones."
@@ -145,7 +146,7 @@ def summarise(storage: Storage, identity: int) -> Summary:
         effect=_effect(arms, leader, 1 if policy.goal == "max" else -1),
         arms=arms,
         certified=certified(policy),
-        delta=getattr(policy, "delta", None),
+        interval_delta=getattr(policy, "interval_delta", getattr(policy, "delta", None)),
         epoch=current.epoch,
         issued=current.issued,
         size=queries.plan_of(current).size,

@@ -113,6 +113,14 @@ class PRAES(Run):
         return cls(arms, horizon, goal, estimator, checked_delta(delta, horizon))
 
     @property
+    def interval_delta(self) -> float:
+        """With which probability any ``estimate ± radius`` misses its mean, to either side.
+
+        ``delta`` is enough for the best arm to stay, since that needs one side of each.
+        """
+        return min(1.0, 2 * self.delta)
+
+    @property
     def nearest(self) -> float:
         """The radius below which it does not aim, as outliers would make it too dear."""
         return _NEAR * self.estimator.floor

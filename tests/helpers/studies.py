@@ -61,8 +61,8 @@ title = "A long one"
 seed = 8
 replications = 40
 checkpoints = 20
-horizon = 1_000_000
-epsilon = 0.5
+horizon = 5_000_000
+epsilon = 0.002
 profile = "unit"
 moments = {kind = "central", k = 2, bound = 5, mean_range = [0, 100]}
 

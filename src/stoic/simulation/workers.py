@@ -134,7 +134,9 @@ def _connected(distributed: Any, address: str) -> Any:
     """A client of the scheduler at this address, or of one that is started here."""
     where: dict[str, Any] = {"address": address, "timeout": _PATIENCE}
     if address == "local":
-        where = {"processes": True, "dashboard_address": None, "silence_logs": logging.ERROR}
+        # Any free port for its dashboard, which cannot be left out: others may have the usual one.
+        where = {"processes": True, "dashboard_address": "127.0.0.1:0"}
+        where["silence_logs"] = logging.ERROR
     elif not _ADDRESS.fullmatch(address):
         raise InvalidParameter("scheduler", address, "must be like tcp://host:8786, or 'local'")
     # What goes wrong is raised; the log would say it again, at length.

@@ -141,7 +141,8 @@ def test_damage_is_told(study, tmp_path):
 
 def test_a_dask_cluster_gives_the_same_bytes(study, tmp_path):
     run(study_of(), tmp_path / "here")
-    where = {"n_workers": 1, "processes": False, "protocol": "tcp", "dashboard_address": None}
+    where = {"n_workers": 1, "processes": False, "protocol": "tcp"}
+    where["dashboard_address"] = "127.0.0.1:0"
     with distributed.LocalCluster(**where) as cluster:
         address = cluster.scheduler_address
         code, _, err = command("run", study, "--out", tmp_path / "there", "--dask", address)

@@ -11,7 +11,7 @@ import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from stoic.policies.policy import Answers
 from stoic.policies.prae_s import last_radius, possible_steps
 from stoic.theory import certified
 
-__all__ = ["Forecast", "Path", "forecast_of", "plan"]
+__all__ = ["Forecast", "Path", "forecast_of", "plan", "varied"]
 
 _SHRINK = 2 ** (-1 / 8)  # a radius shrinks by this factor at least, in every epoch
 _FINER = 0.8  # the step between gaps in the search for the one that costs most
@@ -126,6 +126,34 @@ def forecast_of(policy: PRAES, gap: float | None = None) -> Forecast:
     )
 
 
+def varied(
+    policy: PRAES,
+    *,
+    horizon: float | None = None,
+    epsilon: float | None = None,
+    alpha: float | None = None,
+    moments: Moment | None = None,
+) -> PRAES:
+    """The same policy but for what is given.
+
+    >>> from stoic import RawMoment
+    >>> policy = PRAES.build(2, 1000, RawMoment(2, 1), 1.0)
+    >>> varied(policy, alpha=0.1).estimator.contamination, varied(policy, epsilon=2).epsilon
+    (Contamination(alpha=0.1), 2.0)
+    """
+    own = policy.estimator
+    return dataclasses.replace(
+        policy,
+        horizon=policy.horizon if horizon is None else int(horizon),
+        estimator=dataclasses.replace(
+            own,
+            budget=own.budget if epsilon is None else PrivacyBudget(epsilon),
+            contamination=own.contamination if alpha is None else Contamination(alpha),
+            moments=own.moments if moments is None else moments,
+        ),
+    )
+
+
 def typical_path(policy: PRAES, gap: float) -> Path:
     """The path on which every release equals the mean."""
     middle = policy.estimator.moments.middle
@@ -207,7 +235,7 @@ def _why_not(policy: PRAES, gap: float | None, typical: Path | None) -> str:
     if gap is not None and gap <= 2 * policy.estimator.floor:
         return f"PRAE-S cannot tell a gap of {gap:g} from outliers"
     if step is None:
-        endless = dataclasses.replace(policy, horizon=10**15)
+        endless = varied(policy, horizon=10**15)
         step = endless.next_step(endless.init())
         if step is None and policy.nearest < policy.estimator.widest:
             return "not even 10^15 rounds would pay for a first decision"
@@ -224,38 +252,40 @@ def _why_not(policy: PRAES, gap: float | None, typical: Path | None) -> str:
 
 def _remedies(policy: PRAES, gap: float | None) -> tuple[str, ...]:
     """What, changed alone, would make it feasible."""
-    wanted = 2 * policy.estimator.widest if gap is None else gap
-    estimator = policy.estimator
+    own, largest = policy.estimator, 2 * policy.estimator.widest
+    wanted = largest if gap is None else gap
+    changes: tuple[tuple[float, float, Callable[[float], Path], str], ...] = (
+        (
+            policy.horizon,
+            1e12,
+            lambda value: typical_path(varied(policy, horizon=value), wanted),
+            "at least {:,.0f} rounds",
+        ),
+        (
+            own.epsilon,
+            100.0,
+            lambda value: typical_path(varied(policy, epsilon=value), wanted),
+            "an epsilon of at least {:.3g}",
+        ),
+        (
+            own.contamination.alpha,
+            0.0,
+            lambda value: typical_path(varied(policy, alpha=value), wanted),
+            "at most {:.3g} outliers",
+        ),
+        (wanted, largest, lambda value: typical_path(policy, value), "gaps of at least {:.4g}"),
+    )
+    return tuple(
+        says.format(_edge(start, end, path))
+        for start, end, path, says in changes
+        if start != end and path(end).separated
+    )
 
-    def works(name: str, value: float) -> bool:
-        changes = {name: value}
-        changed = dataclasses.replace(
-            policy,
-            horizon=int(changes.get("horizon", policy.horizon)),
-            estimator=dataclasses.replace(
-                estimator,
-                budget=PrivacyBudget(changes.get("epsilon", estimator.epsilon)),
-                contamination=Contamination(changes.get("alpha", estimator.contamination.alpha)),
-            ),
-        )
-        return typical_path(changed, changes.get("gap", wanted)).separated
 
-    found = []
-    for name, start, end, says in (
-        ("horizon", policy.horizon, 1e12, "at least {:,.0f} rounds"),
-        ("epsilon", estimator.epsilon, 100.0, "an epsilon of at least {:.3g}"),
-        ("alpha", estimator.contamination.alpha, 0.0, "at most {:.3g} outliers"),
-        ("gap", wanted, 2 * estimator.widest, "gaps of at least {:.4g}"),
-    ):
-        if start != end and works(name, end):
-            found.append(says.format(_edge(start, end, partial(works, name))))
-    return tuple(found)
-
-
-def _edge(bad: float, good: float, works: Callable[[float], bool]) -> float:
+def _edge(bad: float, good: float, path: Callable[[float], Path]) -> float:
     """The value nearest to ``bad`` that works, to one percent, by bisection of the logarithm."""
     floor = 1e-9  # a share of outliers may go down to 0
     while max(good, floor) / max(bad, floor) > 1.01 or max(bad, floor) / max(good, floor) > 1.01:
         middle = math.sqrt(max(bad, floor) * max(good, floor))
-        bad, good = (bad, middle) if works(middle) else (middle, good)
+        bad, good = (bad, middle) if path(middle).separated else (middle, good)
     return good

@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from stoic.core import CentralMoment, Contamination, Moment, PrivacyBudget
-from stoic.planning.forecast import Forecast, typical_path
+from stoic.core import CentralMoment
+from stoic.planning.forecast import Forecast, typical_path, varied
 from stoic.policies import PRAES
 
 __all__ = ["Cost", "Grid", "costs", "what_if"]
@@ -56,7 +56,9 @@ def what_if(
     rows = tuple(sorted({*epsilons, own.epsilon}))
     columns = tuple(sorted({*alphas, own.contamination.alpha}))
     users = tuple(
-        tuple(_users(_with(policy, budget=epsilon, alpha=alpha), forecast.gap) for alpha in columns)
+        tuple(
+            _users(varied(policy, epsilon=epsilon, alpha=alpha), forecast.gap) for alpha in columns
+        )
         for epsilon in rows
     )
     return Grid(rows, columns, users)
@@ -81,15 +83,15 @@ def costs(forecast: Forecast) -> tuple[Cost, ...]:
     moments = policy.estimator.moments
     tamer = dataclasses.replace(moments, bound=moments.bound / 4)
     easier: dict[str, Callable[[], PRAES]] = {
-        "privacy": lambda: _with(policy, budget=100.0),
-        "outliers": lambda: _with(policy, alpha=0.0),
-        "heavy tails": lambda: _with(policy, moments=tamer),
+        "privacy": lambda: varied(policy, epsilon=100.0),
+        "outliers": lambda: varied(policy, alpha=0.0),
+        "heavy tails": lambda: varied(policy, moments=tamer),
         "certainty": lambda: dataclasses.replace(policy, delta=min(10 * policy.delta, 0.5)),
     }
     if isinstance(moments, CentralMoment):
         middle, reach = moments.middle, max(policy.estimator.widest / 10, (gap or 0) / 2)
         narrow = dataclasses.replace(moments, mean_range=(middle - reach, middle + reach))
-        easier["wide range of means"] = lambda: _with(policy, moments=narrow)
+        easier["wide range of means"] = lambda: varied(policy, moments=narrow)
     found = []
     for assumption, make in easier.items():
         fewer = _users(make(), gap)
@@ -98,26 +100,9 @@ def costs(forecast: Forecast) -> tuple[Cost, ...]:
     return tuple(sorted(found, key=lambda cost: -cost.factor))
 
 
-def _with(
-    policy: PRAES,
-    *,
-    budget: float | None = None,
-    alpha: float | None = None,
-    moments: Moment | None = None,
-) -> PRAES:
-    own = policy.estimator
-    estimator = dataclasses.replace(
-        own,
-        budget=own.budget if budget is None else PrivacyBudget(budget),
-        contamination=own.contamination if alpha is None else Contamination(alpha),
-        moments=own.moments if moments is None else moments,
-    )
-    return dataclasses.replace(policy, estimator=estimator)
-
-
 def _users(policy: PRAES, gap: float | None) -> int | None:
     """Users per arm, however long the horizon."""
-    endless = dataclasses.replace(policy, horizon=_ENDLESS)
+    endless = varied(policy, horizon=_ENDLESS)
     if gap is None:
         step = endless.next_step(endless.init())
         return None if step is None else step.n
